@@ -1,0 +1,53 @@
+# Every target sets up what it needs and is quick when nothing changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_WAIT_POLICY ?= passive
+
+.PHONY: env env-dev browser run test lint bench experiments screenshots demo clean
+
+env: $(VENV)/.installed
+env-dev: $(VENV)/.installed-dev
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Ringfence needs Python 3.11 or newer, found " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11.")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip check
+	touch $@
+
+browser:
+	@sh .ci/chromium
+
+run: env
+	$(BIN)/python -m gadcore demo
+	$(BIN)/python -m streamlit run app.py
+
+lint: env-dev
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+test: env-dev browser lint
+	$(BIN)/python -m pytest
+
+bench: env-dev browser
+	$(BIN)/python -m gadcore bench all
+
+experiments: env
+	$(BIN)/python -m gadcore experiments paper
+
+screenshots: env-dev browser
+	$(BIN)/python -m benchmarks.screenshots
+
+demo: env
+	$(BIN)/python data/make_demo.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

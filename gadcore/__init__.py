@@ -1,0 +1,59 @@
+"""Ringfence: teach a graph anomaly detector by labelling nodes.
+
+The public API is loaded on first use, so that ``import gadcore`` stays light and never imports torch:
+
+    graph = gadcore.read_graph("data/demo")
+    labels = gadcore.Labels.from_indices(graph, normal=[...], anomalous=[...])
+    detector = gadcore.make_detector("an+", seed=0).fit(graph, labels)
+    detector.scores_, detector.embedding_
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "GadError": "gadcore.errors",
+    "Graph": "gadcore.graph",
+    "Labels": "gadcore.labels",
+    "Verdict": "gadcore.labels",
+    "Workspace": "gadcore.workspace",
+    "load_detector": "gadcore.detectors",
+    "make_detector": "gadcore.detectors",
+    "make_graph": "gadcore.graph",
+    "read_graph": "gadcore.ingest",
+}
+
+if TYPE_CHECKING:
+    from gadcore.detectors import load_detector, make_detector
+    from gadcore.errors import GadError
+    from gadcore.graph import Graph, make_graph
+    from gadcore.ingest import read_graph
+    from gadcore.labels import Labels, Verdict
+    from gadcore.workspace import Workspace
+
+__all__ = [
+    "GadError",
+    "Graph",
+    "Labels",
+    "Verdict",
+    "Workspace",
+    "__version__",
+    "load_detector",
+    "make_detector",
+    "make_graph",
+    "read_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'gadcore' has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,206 @@
+"""What the screen and the CLI show: plain frozen records, filled by Workspace, JSON-able with ``as_json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ProjectInfo:
+    """A project as a card on the home page."""
+
+    id: str
+    name: str
+    owner: str
+    created_at: datetime
+    n_nodes: int
+    n_edges: int
+    n_features: int
+    fingerprint: str
+    has_truth: bool
+    normal: int
+    anomalous: int
+    unsure: int
+    last_run: RunInfo | None
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """A row of the runs table."""
+
+    id: str
+    number: int  # 1, 2, 3 … within the project: "run 3"
+    project: str
+    status: str  # queued, running, done, failed, cancelled
+    model: str
+    params: dict[str, Any]
+    seed: int
+    device: str
+    graph_fingerprint: str
+    label_hash: str
+    normal: int  # labels the run was trained on
+    anomalous: int
+    unsure: int
+    started_at: datetime | None
+    ended_at: datetime | None
+    seconds: float | None
+    epoch: int
+    epochs: int
+    stage: str
+    loss: float | None
+    auc: float | None  # out-of-fold AUC so far or at the end
+    basis: str
+    message: str  # why it failed, or ""
+    versions: dict[str, str]
+    in_use: bool  # scores of this run are shown
+
+    @property
+    def live(self) -> bool:
+        return self.status in ("queued", "running")
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """A line of the queue."""
+
+    node_id: str
+    name: str
+    rank: int  # 1 = highest score of the run in use; 0 without a run
+    moved: int | None  # places up (+) or down (-) since the run before
+    score: float
+    percentile: float  # 0..100 among all nodes
+    verdict: str | None
+    reason: str
+    strategy: str
+    inclusion_probability: float | None = None  # given for audit cases: pass it back to record()
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A raw column of a node against its peers."""
+
+    column: str
+    value: str
+    percentile: float | None  # numbers: share of nodes with a lower value, in %
+    share: float | None  # other types: share of nodes with this value, in %
+
+
+@dataclass(frozen=True)
+class NodeCard:
+    """Everything known of a node."""
+
+    row: QueueRow
+    degree: int
+    probability: float | None
+    probability_reason: str  # basis, or why it is empty
+    band: str  # "high", "raised", "usual", "low"
+    attributes: list[Attribute]
+    rank_history: list[tuple[int, int]]  # (run number, rank)
+    neighbour_verdicts: dict[str, int]  # normal, anomalous, unsure, unlabelled
+    events: list[dict[str, Any]]  # label history, newest first: at, analyst, verdict, note, kind, source
+    note: str
+    similar: list[QueueRow]
+
+
+@dataclass(frozen=True)
+class ViewNode:
+    """A node in the neighbourhood view."""
+
+    node_id: str
+    name: str
+    hop: int
+    degree: int
+    score: float
+    percentile: float
+    verdict: str | None
+    hidden: int  # neighbours left out: "+N more"
+    x: float
+    y: float
+    attributes: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ViewEdge:
+    source: str
+    target: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The part of the graph around a case, capped, with fixed positions."""
+
+    centre: str
+    hops: int
+    nodes: list[ViewNode]
+    edges: list[ViewEdge]
+    left_out: int  # nodes within the hops that the cap left out
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of an explanation: pieces add up to the score (up to ``Explanation.gap``)."""
+
+    kind: str  # attribute, neighbour, base
+    name: str
+    value: float  # contribution, in units of the score
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a node stands where it stands."""
+
+    node_id: str
+    score: float
+    model: str
+    attributes: list[Part]
+    neighbours: list[Part]  # name = node id
+    base: float
+    gap: float  # score − sum of parts
+    edges: list[Part]  # effect of removing each edge on the score; name = neighbour id
+    examples: list[QueueRow]  # nearest labelled nodes
+    peers: list[Attribute]
+    reasons: list[str]  # up to three short sentences
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs side by side."""
+
+    before: RunInfo
+    after: RunInfo
+    risen: list[QueueRow]
+    fallen: list[QueueRow]
+    entered: list[str]  # ids newly in the top k
+    left: list[str]
+    k: int
+    correlation: float  # Spearman
+    before_scores: Any = field(repr=False, default=None)  # (N,) percentiles
+    after_scores: Any = field(repr=False, default=None)
+
+
+def as_json(value: Any) -> Any:
+    """Plain JSON types of a record, recursively; arrays become lists, times ISO text, NaN null."""
+    if hasattr(value, "__dataclass_fields__"):
+        return as_json(asdict(value))
+    if isinstance(value, dict):
+        return {str(k): as_json(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [as_json(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return as_json(value.tolist())
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, np.generic):
+        return as_json(value.item())
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value

@@ -1,0 +1,118 @@
+"""The contract that every detector keeps, and the fitted attributes that every reader may rely on.
+
+A constructor only stores its keywords. ``fit`` learns from a Graph and its Labels and returns self:
+
+    scores_       (N,) float32, higher = more anomalous, in evaluation mode, finite
+    embedding_    (N, K) float32, or None for a detector without one
+    centre_       (K,) float32, hypersphere centre c in the space of embedding_, or None
+    basis_        what the ranking rests on: "both labels", "normal labels" or "no labels"
+    auc_          out-of-fold (or validation) AUC on the labels given, or None when it cannot be had
+    out_of_fold_  (N,) float32: a score from models that did not see that label; nan where unlabelled; or None
+    spread_       (N,) float32 disagreement of ensemble members, or None
+    history_      list[Progress], one entry per reported epoch
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from gadcore.errors import LabelError, ModelError
+from gadcore.graph import FloatArray, Graph
+from gadcore.labels import Labels
+
+BOTH, NORMAL_ONLY, NO_LABELS = "both labels", "normal labels", "no labels"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit stands: real epochs and losses, never an estimate."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    auc: float | None = None
+    stage: str = "training"
+
+
+OnEpoch = Callable[[Progress], bool | None]  # True asks the fit to stop
+
+
+class Detector:
+    """Base of all detectors: parameters, label checks, save and load."""
+
+    name: ClassVar[str]
+    needs: ClassVar[str] = BOTH  # least labels that fit accepts: BOTH, NORMAL_ONLY or NO_LABELS
+
+    scores_: FloatArray
+    embedding_: FloatArray | None = None
+    centre_: FloatArray | None = None
+    basis_: str
+    auc_: float | None = None
+    out_of_fold_: FloatArray | None = None
+    spread_: FloatArray | None = None
+    history_: list[Progress]
+
+    def fit(
+        self,
+        graph: Graph,
+        labels: Labels,
+        *,
+        validation: Labels | None = None,
+        on_epoch: OnEpoch | None = None,
+        warm_start: Detector | None = None,
+    ) -> Self:
+        """Learn from the labels; ``validation`` selects (λ, epoch, grid), ``warm_start`` is an earlier fit.
+
+        ``on_epoch`` returning True stops the work within one epoch and raises ``Cancelled``.
+        """
+        raise ModelError(f"{type(self).__name__} has no fit")
+
+    def score_new(self, graph: Graph) -> FloatArray:
+        """Scores of all nodes of a graph that has grown since training; nothing is refitted."""
+        raise ModelError(f"The model {self.name!r} cannot score nodes that arrive later. Retrain instead.")
+
+    def save(self, folder: Path) -> None:
+        """Write detector.json (name, parameters) and arrays as safetensors; never a pickle."""
+        folder.mkdir(parents=True, exist_ok=True)
+        document = {"name": self.name, "params": self.get_params(), **self._write(folder)}
+        (folder / "detector.json").write_text(json.dumps(document), encoding="utf-8")
+
+    def _write(self, folder: Path) -> dict[str, Any]:
+        """Write arrays into ``folder``; return JSON-able state that ``_read`` gets back."""
+        raise ModelError(f"The model {self.name!r} cannot be saved.")
+
+    def _read(self, folder: Path, state: dict[str, Any]) -> None:
+        """Restore what ``_write`` wrote."""
+        raise ModelError(f"The model {self.name!r} cannot be loaded.")
+
+    def get_params(self) -> dict[str, Any]:
+        """Constructor keywords and their values."""
+        return {key: getattr(self, key) for key in signature(type(self)).parameters}
+
+    def check_labels(self, labels: Labels) -> str:
+        """The basis that these labels give, or a LabelError that says how many of which are missing."""
+        if len(labels.normal) and len(labels.anomalous):
+            return BOTH
+        if self.needs == BOTH:
+            raise LabelError(
+                f"The model {self.name!r} needs at least one normal and one anomalous label; there are "
+                f"{len(labels.normal)} normal and {len(labels.anomalous)} anomalous. "
+                "Label more nodes, or train 'an+', which ranks with any labels or none."
+            )
+        if len(labels.normal):
+            return NORMAL_ONLY
+        if self.needs == NORMAL_ONLY:
+            raise LabelError(
+                f"The model {self.name!r} needs at least one normal label; there is none. "
+                "Label a normal node, or train 'an+', which ranks with any labels or none."
+            )
+        return NO_LABELS
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
+        return f"{type(self).__name__}({given})"

@@ -1,0 +1,164 @@
+"""Verdicts, label events and the label set that a model is trained on.
+
+An event is written once and never changed. It names the node by its external id, so that reading a
+graph again can never move a label to another node. The label set is what the events add up to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.errors import LabelError
+from gadcore.graph import Graph, IntArray
+
+
+class Verdict(StrEnum):
+    """What an analyst says of a node."""
+
+    NORMAL = "normal"
+    ANOMALOUS = "anomalous"
+    UNSURE = "unsure"
+
+    @classmethod
+    def parse(cls, text: str) -> Verdict:
+        """Accept the words and the usual short forms (a, 1, fraud; n, 0, ok; u, ?)."""
+        try:
+            return _WORDS[text.strip().lower()]
+        except KeyError:
+            raise LabelError(
+                f"{text!r} is not a verdict. Expected: normal, anomalous or unsure "
+                "(also n/a/u, 0/1, ok/fraud, false/true)."
+            ) from None
+
+
+_WORDS = {
+    **dict.fromkeys(("normal", "n", "0", "0.0", "ok", "false", "benign", "good", "legit"), Verdict.NORMAL),
+    **dict.fromkeys(
+        ("anomalous", "anomaly", "a", "1", "1.0", "fraud", "true", "bad", "malicious"), Verdict.ANOMALOUS
+    ),
+    **dict.fromkeys(("unsure", "u", "?", "unknown", "skip"), Verdict.UNSURE),
+}
+
+
+@dataclass(frozen=True)
+class LabelEvent:
+    """One line of the append-only record. ``kind`` is label, undo or redo; the latter two name a group."""
+
+    id: int
+    kind: str
+    group: str  # events of one action share it: one undo takes all of them back
+    node_id: str
+    verdict: Verdict | None
+    analyst: str
+    at: datetime
+    source: str = "app"  # app, cli, import, map, ring, adjudication, practice
+    note: str = ""
+    strategy: str = ""  # which query chose the case
+    inclusion_probability: float | None = None  # of the audit draw; None when chosen actively
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Current label set as node indices; disjoint, sorted."""
+
+    normal: IntArray
+    anomalous: IntArray
+    unsure: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    inclusion: dict[int, float] = field(
+        default_factory=dict
+    )  # node -> inclusion probability, audit draws only
+    weight: dict[int, float] = field(default_factory=dict)  # node -> weight where it is not 1
+
+    @classmethod
+    def from_indices(
+        cls,
+        graph: Graph,
+        normal: Sequence[int] | IntArray = (),
+        anomalous: Sequence[int] | IntArray = (),
+        unsure: Sequence[int] | IntArray = (),
+    ) -> Labels:
+        parts = [
+            _checked(graph, part, word)
+            for part, word in ((normal, "normal"), (anomalous, "anomalous"), (unsure, "unsure"))
+        ]
+        joined = np.concatenate(parts)
+        if len(np.unique(joined)) != len(joined):
+            twice = [i for i, c in zip(*np.unique(joined, return_counts=True)) if c > 1]
+            shown = ", ".join(repr(str(graph.node_ids[i])) for i in twice[:5])
+            raise LabelError(f"Nodes with two verdicts: {shown}. Expected: each node in one list only.")
+        return cls(*parts)
+
+    @classmethod
+    def from_events(cls, graph: Graph, events: Iterable[LabelEvent]) -> Labels:
+        """Label set of the *current* label events (one per node); nodes unknown to the graph are left out."""
+        by_verdict: dict[Verdict, list[int]] = {v: [] for v in Verdict}
+        inclusion: dict[int, float] = {}
+        weight: dict[int, float] = {}
+        for event in events:
+            if event.verdict is None or event.node_id not in graph:
+                continue
+            node = graph.index_of(event.node_id)
+            by_verdict[event.verdict].append(node)
+            if event.inclusion_probability is not None:
+                inclusion[node] = event.inclusion_probability
+            if event.weight != 1.0:
+                weight[node] = event.weight
+        arrays = [
+            np.array(sorted(by_verdict[v]), dtype=np.int64)
+            for v in (Verdict.NORMAL, Verdict.ANOMALOUS, Verdict.UNSURE)
+        ]
+        return cls(*arrays, inclusion=inclusion, weight=weight)
+
+    @classmethod
+    def none(cls) -> Labels:
+        empty = np.zeros(0, dtype=np.int64)
+        return cls(empty, empty, empty)
+
+    def __len__(self) -> int:
+        """Number of labels a model can learn from (unsure not counted)."""
+        return len(self.normal) + len(self.anomalous)
+
+    @property
+    def indices(self) -> IntArray:
+        """Normal then anomalous nodes."""
+        return np.concatenate([self.normal, self.anomalous])
+
+    @property
+    def targets(self) -> npt.NDArray[np.int8]:
+        """0 for each normal, 1 for each anomalous node, in the order of ``indices``."""
+        return np.concatenate([np.zeros(len(self.normal), np.int8), np.ones(len(self.anomalous), np.int8)])
+
+    def as_array(self, n: int) -> npt.NDArray[np.int8]:
+        """(n,) with 1 anomalous, 0 normal, -2 unsure, -1 unlabelled."""
+        y = np.full(n, -1, dtype=np.int8)
+        y[self.normal], y[self.anomalous], y[self.unsure] = 0, 1, -2
+        return y
+
+    def hash(self, graph: Graph) -> str:
+        """sha256 over (node id, verdict) pairs: equal label sets, equal hash, whatever their order."""
+        rows = [
+            f"{graph.node_ids[i]}\x1f{word}"
+            for part, word in (
+                (self.normal, "normal"),
+                (self.anomalous, "anomalous"),
+                (self.unsure, "unsure"),
+            )
+            for i in part
+        ]
+        return hashlib.sha256("\x1e".join(sorted(rows)).encode()).hexdigest()
+
+
+def _checked(graph: Graph, part: Sequence[int] | IntArray, word: str) -> IntArray:
+    nodes = np.sort(np.asarray(part, dtype=np.int64).ravel())
+    if len(nodes) and (nodes[0] < 0 or nodes[-1] >= graph.n_nodes):
+        bad = nodes[0] if nodes[0] < 0 else nodes[-1]
+        raise LabelError(f"{word} label at row {bad}, but the graph has rows 0 to {graph.n_nodes - 1}.")
+    return nodes

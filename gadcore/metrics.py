@@ -1,0 +1,55 @@
+"""Ranking metrics in numpy, with ties handled exactly. Higher score = more anomalous."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.floating]
+
+
+def midranks(scores: Array) -> npt.NDArray[np.float64]:
+    """Ranks 1..n, ties share their mean rank."""
+    order = np.argsort(scores, kind="stable")
+    ordered = np.asarray(scores)[order]
+    starts = np.r_[True, ordered[1:] != ordered[:-1]]
+    group = np.cumsum(starts) - 1
+    first = np.flatnonzero(starts)
+    last = np.r_[first[1:], len(ordered)]
+    ranks = np.empty(len(ordered))
+    ranks[order] = ((first + last + 1) / 2)[group]
+    return ranks
+
+
+def percentile_ranks(scores: Array) -> npt.NDArray[np.float64]:
+    """Midranks scaled to (0, 1)."""
+    return (midranks(scores) - 0.5) / max(1, len(scores))
+
+
+def auc(truth: npt.ArrayLike, scores: Array) -> float:
+    """P(anomalous above normal) + ½ P(tie); nan when one class is absent."""
+    y = np.asarray(truth).astype(bool)
+    positive, negative = int(y.sum()), int((~y).sum())
+    if positive == 0 or negative == 0:
+        return float("nan")
+    return float((midranks(scores)[y].sum() - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def average_precision(truth: npt.ArrayLike, scores: Array) -> float:
+    """Σ (R_k − R_{k−1}) P_k over distinct thresholds; nan without a positive."""
+    y = np.asarray(truth).astype(bool)
+    if not y.any():
+        return float("nan")
+    order = np.argsort(-np.asarray(scores), kind="stable")
+    ordered, hits = np.asarray(scores)[order], np.cumsum(y[order])
+    ends = np.r_[np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1]
+    precision = hits[ends] / (ends + 1)
+    recall = hits[ends] / hits[-1]
+    return float(np.sum(np.diff(np.r_[0.0, recall]) * precision))
+
+
+def precision_at(truth: npt.ArrayLike, scores: Array, k: int) -> float:
+    """Share of anomalies among the k highest scores."""
+    y = np.asarray(truth).astype(bool)
+    top = np.argsort(-np.asarray(scores), kind="stable")[: max(1, k)]
+    return float(y[top].mean())
