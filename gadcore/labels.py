@@ -94,7 +94,7 @@ class Labels:
             twice = [i for i, c in zip(*np.unique(joined, return_counts=True)) if c > 1]
             shown = ", ".join(repr(str(graph.node_ids[i])) for i in twice[:5])
             raise LabelError(f"Nodes with two verdicts: {shown}. Expected: each node in one list only.")
-        return cls(*parts)
+        return cls(parts[0], parts[1], parts[2])
 
     @classmethod
     def from_events(cls, graph: Graph, events: Iterable[LabelEvent]) -> Labels:
@@ -111,11 +111,11 @@ class Labels:
                 inclusion[node] = event.inclusion_probability
             if event.weight != 1.0:
                 weight[node] = event.weight
-        arrays = [
+        normal, anomalous, unsure = (
             np.array(sorted(by_verdict[v]), dtype=np.int64)
             for v in (Verdict.NORMAL, Verdict.ANOMALOUS, Verdict.UNSURE)
-        ]
-        return cls(*arrays, inclusion=inclusion, weight=weight)
+        )
+        return cls(normal, anomalous, unsure, inclusion, weight)
 
     @classmethod
     def none(cls) -> Labels:
