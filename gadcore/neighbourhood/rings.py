@@ -1,0 +1,144 @@
+"""Positions for a neighbourhood: rings by hop around the centre, read from the graph alone.
+
+A batch that is *complete* (every neighbour is shown) is ordered so that connected nodes stand side by side and
+is spread evenly. A batch that was *cut* gives each node a home slot on the ring, taken from a min-hash of its
+own neighbours: nodes that share neighbours stand close, and which others were chosen hardly matters.
+Nodes of later batches go around those of earlier ones, which never move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan2, ceil, cos, hypot, pi, sin, tau
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from gadcore.graph import Graph
+
+RING = 170.0  # canvas units between rings
+SPACING = 46.0  # between neighbours on a ring
+_GOLDEN = pi * (3 - 5**0.5)
+_PROBES = 160  # places tried for a node of an expanded batch
+_SKETCH = 64  # neighbours read for a min-hash
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Nodes that came into view together, in ascending order, each with the node it hangs on."""
+
+    rows: Sequence[int]
+    parents: Sequence[int]
+    hop: int
+    ring: bool  # a whole hop; otherwise the neighbours of one expanded node
+    complete: bool  # nothing was cut, so the set does not depend on scores or labels
+
+
+def positions(graph: Graph, centre: int, batches: Sequence[Batch]) -> dict[int, Point]:
+    """(x, y) of every row; those of the first batches do not depend on the later ones."""
+    place: dict[int, Point] = {centre: (0.0, 0.0)}
+    radius = 0.0
+    for batch in batches:
+        if batch.ring:
+            radius = max(radius + RING, SPACING * len(batch.rows) * (1.0 if batch.complete else 1.5) / tau)
+            place.update(_ring(graph, centre, batch, radius, place))
+        else:
+            _around(batch, place)
+    return {row: (round(x, 1), round(y, 1)) for row, (x, y) in place.items()}
+
+
+def _ring(
+    graph: Graph, centre: int, batch: Batch, radius: float, place: dict[int, Point]
+) -> dict[int, Point]:
+    n = len(batch.rows)
+    slots = max(n, int(tau * radius / SPACING))
+    if batch.hop == 1 and batch.complete:
+        rank = np.empty(n, dtype=np.int64)
+        rank[_side_by_side(graph, batch.rows)] = np.arange(n)
+        angles = rank * (tau / n) - pi / 2
+    else:
+        home = _home_angles(graph, centre, batch, place)
+        angles = np.array(_free_slots(home, slots)) * (tau / slots)
+    return {row: (radius * cos(a), radius * sin(a)) for row, a in zip(batch.rows, angles.tolist())}
+
+
+def _side_by_side(graph: Graph, rows: Sequence[int]) -> npt.NDArray[Any]:
+    """Order in which connected rows stand close together (reverse Cuthill-McKee of their subgraph)."""
+    wanted = np.asarray(rows)
+    source: list[npt.NDArray[Any]] = []
+    target: list[npt.NDArray[Any]] = []
+    for i, row in enumerate(rows):
+        nodes, _ = graph.neighbours(row)
+        at = np.searchsorted(nodes, wanted)
+        at[at == len(nodes)] = 0
+        hit = np.flatnonzero(nodes[at] == wanted) if len(nodes) else at[:0]
+        source.append(np.full(len(hit), i))
+        target.append(hit)
+    a, b = np.concatenate(source), np.concatenate(target)
+    within = sp.csr_array((np.ones(len(a), np.int8), (a, b)), shape=(len(rows), len(rows)))
+    return np.asarray(reverse_cuthill_mckee(sp.csr_matrix(within), symmetric_mode=True))
+
+
+def _home_angles(graph: Graph, centre: int, batch: Batch, place: dict[int, Point]) -> list[float]:
+    """Where each node wants to stand: hop 1 by its min-hash, later hops near its parent's direction."""
+    sketch = _sketches(graph, batch.rows, centre).tolist()
+    if batch.hop == 1:
+        return [tau * s for s in sketch]
+    angles = []
+    for parent, s in zip(batch.parents, sketch):
+        x, y = place[parent]
+        angles.append(atan2(y, x) + 0.5 * (s - 0.5))
+    return angles
+
+
+def _sketches(graph: Graph, rows: Sequence[int], centre: int) -> npt.NDArray[np.float64]:
+    """Min-hash in [0, 1) of each node and its neighbours without the centre, which all of them share."""
+    closed = [np.append(graph.neighbours(row)[0][:_SKETCH], row) for row in rows]
+    starts = np.cumsum([0] + [len(part) for part in closed[:-1]])
+    nodes = np.concatenate(closed)
+    mixed = _mix(nodes)
+    mixed[nodes == centre] = np.iinfo(np.uint64).max
+    return np.asarray(_mix(np.minimum.reduceat(mixed, starts)) / 2.0**64)
+
+
+def _mix(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """splitmix64: the same spread-out number for the same row on every machine."""
+    z = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)), dtype=np.uint64)
+
+
+def _free_slots(angles: Sequence[float], slots: int) -> list[int]:
+    """The nearest free slot of each angle, in the given order."""
+    taken = np.zeros(slots, dtype=bool)
+    out = []
+    for angle in angles:
+        want = int(angle / tau * slots) % slots
+        step = 0
+        while taken[(want + step) % slots]:
+            step = -step if step > 0 else 1 - step
+        out.append((want + step) % slots)
+        taken[out[-1]] = True
+    return out
+
+
+def _around(batch: Batch, place: dict[int, Point]) -> None:
+    """Put an expanded node's neighbours on a sunflower spiral beyond it, where nothing stands yet."""
+    k = np.arange(_PROBES * ceil(1 + len(batch.rows) / 50))
+    spiral = 0.72 * SPACING * np.sqrt(k)[:, None] * np.c_[np.cos(k * _GOLDEN), np.sin(k * _GOLDEN)]
+    px, py = place[batch.parents[0]]
+    far = hypot(px, py)
+    outward = (px / far, py / far) if far else (0.0, -1.0)
+    probes = spiral + (np.array([px, py]) + 0.8 * RING * np.array(outward))
+    stand = np.array(list(place.values()))
+    free = ((probes[:, None, :] - stand[None, :, :]) ** 2).sum(-1).min(1) >= (0.8 * SPACING) ** 2
+    spots = probes[free] if free.sum() >= len(batch.rows) else probes
+    for row, (x, y) in zip(batch.rows, spots.tolist()):
+        place[row] = (x, y)
