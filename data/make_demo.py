@@ -33,6 +33,9 @@ TODAY = date(2025, 6, 30)
 
 COLUMNS = ("age", "devices", "failed", "money_in", "money_out", "payments_in", "payments_out", "new_payees")
 COLUMNS += ("night", "round", "cash", "hold", "utilisation", "disputes")
+ATTRIBUTES = "account_type country opened kyc_level devices_90d failed_logins_90d money_in_90d money_out_90d "
+ATTRIBUTES += "payments_in_90d payments_out_90d new_payees_90d night_share round_amount_share cash_share "
+ATTRIBUTES += "holding_days credit_used_share disputes_12m"
 COUNTRY_SHARE = (0.16, 0.17, 0.14, 0.11, 0.10, 0.09, 0.07, 0.05, 0.05, 0.03, 0.03)
 
 # Shift of z by kind: what an investigator would expect, weak enough to be missed account by account.
@@ -326,25 +329,7 @@ def mapping() -> dict[str, object]:
         "label": "name",
         "truth": "is_fraud",
         "ignore": ["fraud_kind"],
-        "attributes": [
-            "account_type",
-            "country",
-            "opened",
-            "kyc_level",
-            "devices_90d",
-            "failed_logins_90d",
-            "money_in_90d",
-            "money_out_90d",
-            "payments_in_90d",
-            "payments_out_90d",
-            "new_payees_90d",
-            "night_share",
-            "round_amount_share",
-            "cash_share",
-            "holding_days",
-            "credit_used_share",
-            "disputes_12m",
-        ],
+        "attributes": ATTRIBUTES.split(),
         "source": "source",
         "target": "target",
         "weight": "payments",
