@@ -28,6 +28,8 @@ _ENTRIES = (
     Entry("an+", "plus:AnPlus", NO_LABELS, "AN+ ensemble (default)", "product"),
     Entry("an", "hypersphere:AN", BOTH, "Ours-AN (paper)", "paper"),
     Entry("n", "hypersphere:N", NORMAL_ONLY, "Ours-N (paper)", "paper"),
+    Entry("osvm", "osvm:Osvm", NORMAL_ONLY, "One-class SVM on attributes", "paper"),
+    Entry("deepwalk", "deepwalk:DeepWalk", BOTH, "DeepWalk + logistic regression", "paper"),
     Entry("sgc-lr", "linear:SgcLr", BOTH, "Logistic regression on ÂᵏX", "baseline"),
     Entry("xgb-graph", "trees:XgbGraph", BOTH, "Boosted trees on [X, ÂX, Â²X]", "baseline"),
     Entry(
