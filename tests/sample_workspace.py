@@ -1,0 +1,97 @@
+"""A workspace in memory with what exports and reports read: no data base, no training, every value known."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from gadcore.cases import Neighbourhood, RunInfo, ViewEdge, ViewNode
+from gadcore.graph import make_graph
+from gadcore.labels import LabelEvent, Labels, Verdict
+from gadcore.metrics import percentile_ranks
+
+AT = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
+EDGES = np.array([[0, 0, 0, 0, 1, 3], [1, 2, 3, 4, 2, 4]])
+IDS = ("=cmd|' /C calc'!A0", "007", "-12.5", "<b>x</b>", "Łódź", "lonely")
+
+
+def sample_run(**changes) -> RunInfo:
+    values = {
+        "id": "run-a", "number": 2, "project": "p", "status": "done", "model": "an+", "params": {"k": 32},
+        "seed": 7, "device": "cpu", "graph_fingerprint": "f" * 64, "label_hash": "e" * 64, "normal": 1,
+        "anomalous": 1, "unsure": 1, "started_at": AT, "ended_at": AT, "seconds": 1.5, "epoch": 10,
+        "epochs": 10, "stage": "done", "loss": 0.1, "auc": 0.875, "basis": "both labels", "message": "",
+        "versions": {"torch": "2"}, "in_use": True,
+    }  # fmt: skip
+    return RunInfo(**(values | changes))
+
+
+class SampleWorkspace:
+    """Six nodes; the scores fall from the first node to the last."""
+
+    name = "sample"
+
+    def __init__(self, folder: Path, *, probability: bool = True) -> None:
+        self.graph = make_graph(
+            IDS, EDGES, np.linspace(0, 1, 12).reshape(6, 2), weights=np.array([1, 1, 5, 1, 1, 2])
+        )
+        scores = np.array([9.0, 7.0, 5.0, 3.0, -1.0, -2.0], dtype=np.float32)
+        (folder / "model").mkdir(parents=True, exist_ok=True)
+        (folder / "model" / "detector.json").write_text('{"name": "an+"}', encoding="utf-8")
+        (folder / "model" / "model.safetensors").write_bytes(b"weights")
+        self._result = SimpleNamespace(
+            scores=scores,
+            rank=np.arange(1, 7),
+            percentile=100 * percentile_ranks(scores),
+            probability=np.array([0.9, 0.8, 0.5, 0.2, 0.1, np.nan]) if probability else None,
+            probability_reason="40 out-of-fold labels" if probability else "only 2 labels",
+            info=sample_run(),
+            folder=folder,
+        )
+        self.events = {
+            IDS[0]: self._event(1, IDS[0], Verdict.ANOMALOUS, note="=1+1 looks bad"),
+            IDS[1]: self._event(2, IDS[1], Verdict.NORMAL),
+            IDS[3]: self._event(3, IDS[3], Verdict.UNSURE),
+        }
+
+    @staticmethod
+    def _event(number: int, node_id: str, verdict: Verdict, note: str = "") -> LabelEvent:
+        return LabelEvent(number, "label", f"g{number}", node_id, verdict, "@ana", AT, "app", note)
+
+    def result(self, run_id: str | None = None):
+        return self._result if run_id in (None, "run-a") else None
+
+    def lose_result(self) -> None:
+        self._result = None
+
+    def current(self) -> dict[str, LabelEvent]:
+        return self.events
+
+    def labels(self) -> Labels:
+        return Labels.from_events(self.graph, self.events.values())
+
+    def counts(self) -> dict[str, int]:
+        return {"normal": 1, "anomalous": 1, "unsure": 1, "fresh": 0}
+
+    def export_labels(self, path: Path) -> int:
+        path.write_text("node_id,verdict\n007,normal\n", encoding="utf-8")
+        return 1
+
+    def neighbourhood(self, node_id: str, *, hops: int = 1, cap: int = 60, expanded=()) -> Neighbourhood:
+        centre = self.graph.index_of(node_id)
+        around = [centre, *self.graph.neighbours(centre)[0]]
+        nodes = [self._view(i, centre) for i in around]
+        edges = [ViewEdge(node_id, str(self.graph.node_ids[i]), 1.0) for i in around[1:]]
+        return Neighbourhood(node_id, hops, nodes, edges, left_out=3)
+
+    def _view(self, node: int, centre: int) -> ViewNode:
+        node_id = str(self.graph.node_ids[node])
+        event = self.events.get(node_id)
+        verdict = event.verdict.value if event and event.verdict else None
+        return ViewNode(
+            node_id, node_id, int(node != centre), 1, float(self._result.scores[node]),
+            float(self._result.percentile[node]), verdict, 0, float(node), float(node % 2), {},
+        )  # fmt: skip
