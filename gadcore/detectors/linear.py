@@ -1,0 +1,287 @@
+"""``sgc-lr``: class-balanced logistic regression on ÂᵏX, k and C chosen on validation or out of fold.
+
+    f(v) = Σ_d w_d z_vd + b,    z_v = x⁽ᵏ⁾_v / ||x⁽ᵏ⁾_v||₂ (unit rows)  or  x⁽ᵏ⁾_v,    X⁽ᵏ⁾ = ÂᵏX
+
+The score is a sum over attributes, and through Âᵏ a sum over neighbours, so that an explanation is exact.
+
+Saved: detector.json holds {"hops": k, "unit": bool, "intercept": b, "strength": C}; model.safetensors holds
+    coefficient   (D,) float32   w
+    scores        (N,) float32   f of every node of the training graph
+    out_of_fold   (N,) float32   nan where unlabelled; absent when labels were too few or validation was given
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from gadcore.detectors.arrays import load_arrays, propagate, save_arrays
+from gadcore.detectors.base import BOTH, Detector, OnEpoch
+from gadcore.detectors.folds import fold_auc, label_folds
+from gadcore.detectors.logistic import balanced, fit_logistic
+from gadcore.detectors.progress import Reporter
+from gadcore.errors import ModelError
+from gadcore.graph import Features, FloatArray, Graph, IntArray
+from gadcore.labels import Labels
+from gadcore.metrics import auc
+
+Array = npt.NDArray[np.float64]
+
+STRENGTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
+FALLBACK = 1.0  # C where the labels allow no choice
+
+
+@dataclass(frozen=True)
+class Head:
+    """One linear score f on Âᵏ X; standardised columns are folded into w and b."""
+
+    hops: int
+    unit: bool  # rows divided by their Euclidean length
+    coefficient: FloatArray  # (D,)
+    intercept: float
+    strength: float
+
+    def scores(self, powers: Sequence[Features]) -> FloatArray:
+        """f of every row of ``powers[hops]``."""
+        z = powers[self.hops]
+        f = np.asarray(z @ fitting(self.coefficient, z)).ravel()
+        if self.unit:
+            f = f * inverse_norms(z)
+        return np.asarray(f + self.intercept, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A head with what is known of it: AUC on labels it did not see, and its scores there."""
+
+    head: Head
+    auc: float  # nan when unknown
+    loss: float  # mean balanced logistic loss on the training labels
+    held_out: Array | None  # (n,) decision values out of fold, in the order of Labels.indices
+    folds: tuple[Head, ...] = ()  # the same head fitted without each fold
+
+
+class SgcLr(Detector):
+    """Logistic regression on smoothed attributes."""
+
+    name = "sgc-lr"
+    needs = BOTH
+
+    def __init__(
+        self, seed: int = 0, max_hops: int = 3, strengths: Sequence[float] = STRENGTHS, folds: int = 5
+    ) -> None:
+        self.seed = seed
+        self.max_hops = max_hops
+        self.strengths = strengths
+        self.folds = folds
+
+    def fit(
+        self,
+        graph: Graph,
+        labels: Labels,
+        *,
+        validation: Labels | None = None,
+        on_epoch: OnEpoch | None = None,
+        warm_start: Detector | None = None,
+    ) -> Self:
+        self.basis_ = self.check_labels(labels)
+        powers = propagate(graph, self.max_hops)
+        report = Reporter(on_epoch, len(powers))
+        task = Task.make(powers, labels, validation, self.strengths, self.folds, self.seed)
+        found: list[Fitted] = []
+        for hops in range(len(powers)):
+            found.append(fit_head(task, hops))
+            report.step(found[-1].loss, _known(found[-1].auc))
+        best = choose(found)
+        self.head_ = best.head
+        self.auc_ = _known(best.auc)
+        self.scores_ = best.head.scores(powers)
+        self.out_of_fold_ = spread_out(graph.n_nodes, labels.indices, best.held_out)
+        self.history_ = report.history
+        return self
+
+    def score_new(self, graph: Graph) -> FloatArray:
+        return self.head_.scores(propagate(graph, self.head_.hops))
+
+    def _write(self, folder: Path) -> dict[str, Any]:
+        arrays = {"coefficient": self.head_.coefficient, "scores": self.scores_}
+        if self.out_of_fold_ is not None:
+            arrays["out_of_fold"] = self.out_of_fold_
+        save_arrays(folder, arrays)
+        return {
+            "hops": self.head_.hops,
+            "unit": self.head_.unit,
+            "intercept": self.head_.intercept,
+            "strength": self.head_.strength,
+            "auc": self.auc_,
+            "basis": self.basis_,
+        }
+
+    def _read(self, folder: Path, state: dict[str, Any]) -> None:
+        arrays = load_arrays(folder)
+        self.head_ = Head(
+            state["hops"], state["unit"], arrays["coefficient"], state["intercept"], state["strength"]
+        )
+        self.scores_, self.out_of_fold_ = arrays["scores"], arrays.get("out_of_fold")
+        self.auc_, self.basis_, self.history_ = state["auc"], state["basis"], []
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all heads of one fit share."""
+
+    powers: Sequence[Features]
+    nodes: IntArray
+    y: npt.NDArray[np.int8]
+    weight: Array
+    held: IntArray  # validation nodes, may be empty
+    held_y: npt.NDArray[np.int8]
+    fold: IntArray | None
+    strengths: Array
+
+    @classmethod
+    def make(
+        cls,
+        powers: Sequence[Features],
+        labels: Labels,
+        validation: Labels | None,
+        strengths: Sequence[float],
+        folds: int,
+        seed: int,
+    ) -> Task:
+        nodes, y = labels.indices, labels.targets
+        weight = np.array([labels.weight.get(int(i), 1.0) for i in nodes])
+        held = Labels.none() if validation is None else validation
+        usable = validation is not None and len(held.normal) > 0 and len(held.anomalous) > 0
+        fold = None if usable else label_folds(y, folds, seed)
+        grid = np.asarray(strengths, dtype=np.float64)
+        return cls(powers, nodes, y, weight, held.indices, held.targets, fold, grid)
+
+
+def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
+    """Fit all strengths (and folds) at once on ÂᵏX and keep the strength with the best held-out AUC."""
+    z = task.powers[hops]
+    shift, scale = (np.zeros(z.shape[1]), np.ones(z.shape[1])) if unit else column_moments(z)
+    rows = (dense_rows(z, task.nodes, unit) - shift) / scale
+    n_folds = 0 if task.fold is None else int(task.fold.max()) + 1
+    weights, strengths = _problems(task, n_folds)
+    w, b = fit_logistic(rows, task.y, weights, strengths)
+    c = len(task.strengths)
+    if task.fold is not None:
+        held_out = _held_out(rows, w, b, task.fold, c)  # (n, c)
+        quality = [fold_auc(task.y, held_out[:, i], task.fold) for i in range(c)]
+    elif len(task.held):
+        values = (dense_rows(z, task.held, unit) - shift) / scale @ w + b
+        held_out = None
+        quality = [auc(task.held_y, values[:, i]) for i in range(c)]
+    else:
+        held_out, quality = None, [float("nan")] * c
+    best = _first_best(quality, task.strengths)
+
+    def head(column: int) -> Head:
+        coefficient = w[:, column] / scale
+        intercept = float(b[column] - shift @ coefficient)
+        return Head(hops, unit, coefficient.astype(np.float32), intercept, float(task.strengths[best]))
+
+    return Fitted(
+        head(best),
+        float(quality[best]),
+        _mean_loss(rows @ w[:, best] + b[best], task.y, weights[:, best]),
+        None if held_out is None else held_out[:, best],
+        tuple(head(best + c * (f + 1)) for f in range(n_folds)),
+    )
+
+
+def choose(found: Sequence[Fitted]) -> Fitted:
+    """The head with the highest held-out AUC; without one, two hops."""
+    quality = [f.auc for f in found]
+    if all(np.isnan(q) for q in quality):
+        return found[min(2, len(found) - 1)]
+    return found[int(np.nanargmax(quality))]
+
+
+def column_moments(z: Features) -> tuple[Array, Array]:
+    """Mean and standard deviation of each column; constant columns get 1."""
+    if sp.issparse(z):
+        mean = np.asarray(z.mean(axis=0), dtype=np.float64).ravel()
+        square = np.asarray(z.multiply(z).mean(axis=0), dtype=np.float64).ravel()
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+    else:
+        mean, deviation = z.mean(axis=0, dtype=np.float64), z.std(axis=0, dtype=np.float64)
+    return mean, np.where(deviation > 1e-6, deviation, 1.0)
+
+
+def inverse_norms(z: Features) -> Array:
+    """1 / ||z_v||₂ per row, 0 for empty rows."""
+    square = z.multiply(z).sum(axis=1) if sp.issparse(z) else np.einsum("nd,nd->n", z, z)
+    norm = np.sqrt(np.asarray(square, dtype=np.float64).ravel())
+    return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 0.0)
+
+
+def dense_rows(z: Features, nodes: IntArray, unit: bool) -> Array:
+    """These rows as a dense float64 array, of unit length when asked."""
+    rows = z[nodes]
+    rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+    return rows * inverse_norms(rows)[:, None] if unit else rows
+
+
+def fitting(coefficient: FloatArray, z: Features) -> FloatArray:
+    """Coefficients for the columns of ``z``; without attributes (X = I) nodes that came later count 0."""
+    if len(coefficient) == z.shape[1]:
+        return coefficient
+    if z.shape[0] == z.shape[1] > len(coefficient):
+        return np.pad(coefficient, (0, z.shape[1] - len(coefficient)))
+    raise ModelError(
+        f"The model was trained on {len(coefficient)} attributes; this graph has {z.shape[1]}. "
+        "Read the new nodes with the columns of the first graph, or retrain."
+    )
+
+
+def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> FloatArray | None:
+    """(n,) with ``values`` at ``nodes`` and nan elsewhere."""
+    if values is None:
+        return None
+    out = np.full(n, np.nan, dtype=np.float32)
+    out[nodes] = values
+    return out
+
+
+def _problems(task: Task, n_folds: int) -> tuple[Array, Array]:
+    """Row weights (n, M) and strengths (M,): the whole label set first, then each fold left out."""
+    columns = [balanced(task.y, task.weight)]
+    for f in range(n_folds):
+        columns.append(balanced(task.y, np.where(task.fold == f, 0.0, task.weight)))
+    c = len(task.strengths)
+    return np.repeat(np.stack(columns, axis=1), c, axis=1), np.tile(task.strengths, n_folds + 1)
+
+
+def _held_out(rows: Array, w: Array, b: Array, fold: IntArray, c: int) -> Array:
+    """(n, c) decision values of each label from the models of its own fold."""
+    out = np.empty((len(rows), c))
+    for f in range(int(fold.max()) + 1):
+        mine = fold == f
+        columns = slice(c * (f + 1), c * (f + 2))
+        out[mine] = rows[mine] @ w[:, columns] + b[columns]
+    return out
+
+
+def _first_best(quality: Sequence[float], strengths: Array) -> int:
+    """Highest AUC; ties go to the strength nearest to the fallback."""
+    distance = np.abs(np.log10(strengths / FALLBACK))
+    rank = [(-1.0 if np.isnan(q) else q, -d) for q, d in zip(quality, distance)]
+    return max(range(len(rank)), key=rank.__getitem__)
+
+
+def _mean_loss(f: Array, y: npt.NDArray[np.int8], weight: Array) -> float:
+    margin = np.where(y == 1, f, -f)
+    return float(np.average(np.logaddexp(0.0, -margin), weights=weight))
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
