@@ -49,7 +49,7 @@ class SampleWorkspace:
             probability=np.array([0.9, 0.8, 0.5, 0.2, 0.1, np.nan]) if probability else None,
             probability_reason="40 out-of-fold labels" if probability else "only 2 labels",
             info=sample_run(),
-            folder=folder,
+            model_folder=folder / "model",
         )
         self.events = {
             IDS[0]: self._event(1, IDS[0], Verdict.ANOMALOUS, note="=1+1 looks bad"),

@@ -194,7 +194,7 @@ def test_model_archive_holds_the_model_and_hashes_of_its_parts(workspace) -> Non
 def test_a_run_without_a_model_cannot_be_exported(workspace) -> None:
     with pytest.raises(RunError, match="no result"):
         model_zip(workspace, "run-z")
-    for part in (workspace.result().folder / "model").iterdir():
+    for part in workspace.result().model_folder.iterdir():
         part.unlink()
     with pytest.raises(RunError, match="without a model"):
         model_zip(workspace)

@@ -16,6 +16,7 @@ from gadcore.export import Filters
 from gadcore.labels import Labels
 from gadcore.report import report_html, report_pdf
 from gadcore.report.facts import gather, rule_in_words
+from gadcore.report.picture import VERDICT_COLOURS, VERDICT_SHAPES
 from gadcore.report.pictures import distribution, surroundings
 
 
@@ -118,7 +119,7 @@ def test_distribution_draws_every_labelled_node_and_survives_equal_scores(worksp
     labels = Labels.from_indices(workspace.graph, normal=[1, 2], anomalous=[0])
     for scores in (np.arange(6.0), np.zeros(6)):
         picture = distribution(scores, labels, None, (300, 100))
-        assert sum(s.kind == "circle" for s in picture.shapes) == 2
+        assert sum(s.colour == VERDICT_COLOURS["normal"] for s in picture.shapes) == 2
         assert all(np.isfinite(s.points).all() for s in picture.shapes)
 
 
@@ -127,3 +128,11 @@ def test_surroundings_stay_inside_the_picture(workspace) -> None:
     marks = [p for s in picture.shapes if s.kind != "text" for p in s.points]
     assert all(0 <= x <= 168 and 0 <= y <= 150 for x, y in marks)
     assert any(s.text == "+3 more" for s in picture.shapes)
+
+
+def test_verdicts_look_as_they_do_in_the_app() -> None:
+    from pages.shared import palette
+
+    for verdict, colour in VERDICT_COLOURS.items():
+        assert palette.VERDICT_COLOURS[verdict] == colour
+        assert palette.GRAPH_SHAPES[verdict] == VERDICT_SHAPES[verdict]

@@ -48,7 +48,7 @@ def model_zip(workspace: Workspace, run_id: str | None = None) -> bytes:
 
 
 def _model_files(result: Result) -> dict[str, bytes]:
-    folder = Path(result.folder) / "model"
+    folder = result.model_folder
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     if not files:
         raise RunError(

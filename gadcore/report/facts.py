@@ -25,7 +25,8 @@ _VIEW_CAP = 28
 
 
 MARKS = (
-    "Ringed: the node itself. Triangle: marked anomalous; square: unsure; the redder, the higher the score."
+    "Ringed: the node itself. Diamond: marked anomalous; square: normal; triangle: unsure; "
+    "circle: no verdict, the redder, the higher the score."
 )
 BARS = "Nodes per score (square-root scale); orange bars hold flagged nodes. Under the axis: labelled nodes."
 

@@ -14,9 +14,16 @@ from reportlab.graphics import shapes
 from gadcore.export.files import xml_text
 
 INK, FAINT, GRID = "#1f2933", "#6b7785", "#d5dbe1"
-VERDICT_COLOURS = {"anomalous": "#d55e00", "normal": "#0072b2", "unsure": "#b8860b"}
+# Colours and shapes of verdicts are those of the app; a test compares them.
+VERDICT_COLOURS = {"anomalous": "#D55E00", "normal": "#0072B2", "unsure": "#B5608E"}
+VERDICT_SHAPES = {"anomalous": "diamond", "normal": "square", "unsure": "triangle"}
 
 Point = tuple[float, float]
+_CORNERS: dict[str, list[Point]] = {
+    "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+    "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
+    "triangle": [(0, -1.25), (1.1, 0.8), (-1.1, 0.8)],
+}
 
 
 @dataclass(frozen=True)
@@ -27,8 +34,8 @@ class Shape:
     points: tuple[Point, ...]
     colour: str = INK
     outline: str | None = None
-    width: float = 1.0  # of lines and outlines; radius of circles is in ``size``
-    size: float = 0.0
+    width: float = 1.0  # of lines and outlines
+    size: float = 0.0  # radius of a circle, height of a text
     text: str = ""
     anchor: str = "start"  # start, middle, end
 
@@ -58,15 +65,12 @@ class Picture:
         self.shapes.append(Shape("text", (at,), colour, size=size, text=text, anchor=anchor))
 
     def mark(self, at: Point, verdict: str | None, radius: float, colour: str) -> None:
-        """A node: triangle for anomalous, square for unsure, circle otherwise."""
-        (x, y), r = at, radius
-        if verdict == "anomalous":
-            points = [(x, y - 1.25 * r), (x + 1.1 * r, y + 0.8 * r), (x - 1.1 * r, y + 0.8 * r)]
-            self.polygon(points, colour, INK)
-        elif verdict == "unsure":
-            self.polygon([(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], colour, INK)
+        """A node in the shape of its verdict; a circle without one."""
+        corners = _CORNERS.get(VERDICT_SHAPES.get(verdict or "", ""))
+        if corners is None:
+            self.circle(at, radius, colour, "#9aa5b1")
         else:
-            self.circle(at, r, colour, INK if verdict else "#9aa5b1")
+            self.polygon([(at[0] + radius * x, at[1] + radius * y) for x, y in corners], colour, INK)
 
     def svg(self) -> str:
         """The picture as a self-contained <svg> element; all text is escaped."""
