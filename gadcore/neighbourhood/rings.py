@@ -1,6 +1,6 @@
 """Positions for a neighbourhood: rings by hop around the centre, read from the graph alone.
 
-A batch that is *complete* (every neighbour is shown) is ordered so that connected nodes stand side by side and
+A batch that is *complete* (every neighbour is shown) is put in an order where connected nodes are close and
 is spread evenly. A batch that was *cut* gives each node a home slot on the ring, taken from a min-hash of its
 own neighbours: nodes that share neighbours stand close, and which others were chosen hardly matters.
 Nodes of later batches go around those of earlier ones, which never move.

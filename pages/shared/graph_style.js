@@ -1,0 +1,114 @@
+// How a node and an edge look: colour by score, verdict or attribute; shape by verdict; never by chance.
+
+const mixed = (a, b, t) => {
+  const part = (hex, i) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
+  const channel = (i) => Math.round(part(a, i) + (part(b, i) - part(a, i)) * t);
+  return `rgb(${channel(0)}, ${channel(1)}, ${channel(2)})`;
+};
+
+/** Colour at a share 0..1 of a scale [[share, colour], …]. */
+function onScale(scale, share) {
+  const at = Math.max(0, Math.min(1, share || 0));
+  for (let i = 1; i < scale.length; i++) {
+    const [low, from] = scale[i - 1];
+    const [high, to] = scale[i];
+    if (at <= high) return mixed(from, to, (at - low) / (high - low || 1));
+  }
+  return scale[scale.length - 1][1];
+}
+
+const rampOf = (scale) => `linear-gradient(90deg, ${scale.map(([at, colour]) => `${colour} ${at * 100}%`).join(", ")})`;
+
+/** A colouring of the nodes in view: {of(case) → colour, legend: [...]}. */
+function colouring(mode, cases, blind) {
+  if (mode === "verdict" || (mode === "score" && blind)) return byVerdict();
+  if (mode === "score") {
+    return {
+      of: (node) => onScale(PALETTE.score, node.percentile / 100),
+      ramp: { colours: rampOf(PALETTE.score), low: "low score", high: "high" },
+    };
+  }
+  return byAttribute(mode.replace(/^attribute:/, ""), cases);
+}
+
+function byVerdict() {
+  return { of: (node) => PALETTE.verdicts[node.verdict || "none"] };
+}
+
+function byAttribute(column, cases) {
+  const values = cases.map((node) => node.attributes?.[column]).filter((value) => value !== undefined);
+  const numbers = values.map(Number);
+  if (new Set(values).size > 6 && numbers.every(Number.isFinite)) {
+    const low = Math.min(...numbers);
+    const high = Math.max(...numbers);
+    return {
+      of: (node) => {
+        const value = node.attributes?.[column];
+        return value === undefined ? PALETTE.other : onScale(PALETTE.quantity, (Number(value) - low) / (high - low || 1));
+      },
+      ramp: { colours: rampOf(PALETTE.quantity), low: `${column} ${low}`, high: String(high) },
+    };
+  }
+  const counts = new Map();
+  for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
+  const named = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, PALETTE.categories.length);
+  const colours = new Map(named.map(([value], i) => [value, PALETTE.categories[i]]));
+  const chips = [...colours].map(([text, colour]) => ({ text, colour }));
+  if (counts.size > named.length) chips.push({ text: "other", colour: PALETTE.other });
+  return { of: (node) => colours.get(node.attributes?.[column]) || PALETTE.other, chips };
+}
+
+/** Colours of the page around the view, read from Streamlit's variables: light or dark. */
+function themeOf(element) {
+  const style = getComputedStyle(element);
+  const read = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
+  return {
+    text: read("--st-text-color", "#31333f"),
+    background: read("--st-background-color", "#ffffff"),
+    font: read("--st-font", "sans-serif"),
+  };
+}
+
+const CLIPPED = 20;
+const clip = (text) => (text.length > CLIPPED ? `${text.slice(0, CLIPPED - 1)}…` : text);
+
+/** vis-network options of one node. `at` says what is special about it now. */
+function nodeStyle(node, colour, theme, at) {
+  const border = at.centre || at.selected ? theme.text : mixEdge(colour);
+  const paint = { background: colour, border };
+  const width = at.selected ? 4 : at.centre ? 3 : 1.5;
+  return {
+    id: node.node_id,
+    shape: PALETTE.shapes[node.verdict || "none"],
+    size: at.size + (at.centre ? 6 : 0),
+    color: { ...paint, highlight: { background: colour, border: theme.text }, hover: { background: colour, border: theme.text } },
+    borderWidth: width,
+    borderWidthSelected: 4,
+    label: at.labelled ? clip(node.name) : undefined,
+    font: {
+      color: theme.text,
+      face: theme.font,
+      size: at.centre ? 15 : 12,
+      strokeWidth: 3,
+      strokeColor: theme.background,
+      vadjust: -2,
+    },
+  };
+}
+
+const mixEdge = (colour) => {
+  const parts = colour.startsWith("#") ? [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)) : colour.match(/\d+/g).map(Number);
+  return `rgb(${parts.map((value) => Math.round(value * 0.62)).join(", ")})`;
+};
+
+function edgeStyle(edge, theme) {
+  const from = edge.from ?? edge.source;
+  const to = edge.to ?? edge.target;
+  return {
+    id: `${from}\u001f${to}`,
+    from,
+    to,
+    width: edge.width ?? 1.2,
+    color: { color: theme.text, opacity: 0.26, highlight: PALETTE.accent, hover: theme.text },
+  };
+}

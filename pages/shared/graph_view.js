@@ -1,0 +1,287 @@
+// The neighbourhood of a case on a canvas (vis-network, physics off, positions from Python).
+//
+//   const graph = createGraphView(element, {
+//     onSelect(ids, id),        // after a click; `id` is the node clicked, null on the background
+//     onVerdict(ids, verdict),  // from the menu
+//     onCentre(id),             // double click, or from the menu
+//     onExpand(id),             // the "+N" badge, or from the menu
+//     onColour(mode),           // "score", "verdict" or "attribute:<column>"
+//   });                         // every callback is optional; `element` needs a height
+//   graph.show(view, { colourBy, blind, selected })   // view: graph_view.network_data(…)
+//   graph.recolour(view)        // new scores and verdicts of the nodes already shown
+//   graph.paint(ids, verdict)   // one verdict at once, before the server has answered; null takes it back
+//   graph.select(idOrIds)       // mark without calling back
+//   graph.selected()            // ids
+//   graph.locate(id)            // {x, y} on the page, null when it is not in view
+//   graph.fit(), graph.destroy()
+//
+// A node that stays in view keeps its place: only another centre draws everything anew.
+
+const LABELLED_UP_TO = 45; // nodes; beyond, only those that matter carry their name
+
+function createGraphView(element, callbacks = {}) {
+  const root = make("div", "gv");
+  const style = make("style", "", CSS);
+  const canvas = make("div", "gv-canvas");
+  const legend = make("div", "gv-legend");
+  const card = make("div", "gv-card");
+  const menu = make("div", "gv-menu");
+  menu.setAttribute("role", "menu");
+  card.hidden = menu.hidden = true;
+  const tools = toolbar(zoomBy, () => fit(true), (mode) => {
+    state.mode = mode;
+    restyle();
+    call("onColour", mode);
+  });
+  root.append(style, canvas, legend, tools.bar, card, menu);
+  element.append(root);
+
+  const state = {
+    view: null,
+    cases: new Map(), // id -> facts
+    sizes: new Map(),
+    selected: new Set(),
+    mode: "score",
+    blind: false,
+    focus: null, // last node under the pointer: its badge is shown
+    badges: [], // [{id, x, y, width, height}] in canvas units
+    theme: null,
+  };
+  let network = null;
+  let nodes = null;
+  let edges = null;
+  let colours = null;
+  let waiting = null;
+
+  const call = (name, ...values) => callbacks[name]?.(...values);
+  const text = (value) => String(value);
+
+  function start() {
+    nodes = new vis.DataSet();
+    edges = new vis.DataSet();
+    network = new vis.Network(canvas, { nodes, edges }, {
+      physics: false,
+      layout: { randomSeed: 1, improvedLayout: false },
+      nodes: { chosen: { node: false, label: false }, shapeProperties: { interpolation: false } },
+      edges: { smooth: false, selectionWidth: 1.5, hoverWidth: 0.8 },
+      interaction: { hover: true, multiselect: false, selectConnectedEdges: true, dragNodes: true, keyboard: false, tooltipDelay: 0 },
+    });
+    network.on("click", onClick);
+    network.on("doubleClick", ({ nodes: [id] }) => id !== undefined && call("onCentre", id));
+    network.on("oncontext", onContext);
+    network.on("hoverNode", ({ node, pointer }) => onHover(node, pointer.DOM));
+    network.on("blurNode", () => (card.hidden = true));
+    network.on("dragStart", hideAll);
+    network.on("zoom", hideAll);
+    network.on("afterDrawing", drawBadges);
+  }
+
+  function hideAll() {
+    card.hidden = menu.hidden = true;
+  }
+
+  function onHover(id, at) {
+    state.focus = id;
+    if (menu.hidden && state.cases.has(id)) {
+      fillCard(card, state.cases.get(id), state.blind);
+      placeBeside(card, root, at.x, at.y);
+    }
+    network.redraw();
+  }
+
+  function onClick({ pointer, nodes: [id], event }) {
+    hideAll();
+    const badge = state.badges.find((box) => inside(box, pointer.canvas));
+    const keys = event.srcEvent || event;
+    const many = keys.ctrlKey || keys.shiftKey || keys.metaKey;
+    if (badge) {
+      network.setSelection({ nodes: [...state.selected] });
+      call("onExpand", badge.id);
+      return;
+    }
+    if (id === undefined) {
+      if (!many) state.selected.clear();
+    } else if (!many) {
+      state.selected = new Set([id]);
+    } else if (!state.selected.delete(id)) {
+      state.selected.add(id);
+    }
+    restyle();
+    call("onSelect", [...state.selected], id ?? null);
+  }
+
+  const inside = (box, at) => at.x >= box.x && at.x <= box.x + box.width && at.y >= box.y && at.y <= box.y + box.height;
+
+  function onContext({ pointer, event }) {
+    event.preventDefault();
+    const id = network.getNodeAt(pointer.DOM);
+    hideAll();
+    if (id !== undefined) openMenu(id, pointer.DOM);
+  }
+
+  function openMenu(id, at) {
+    const many = state.selected.has(id) && state.selected.size > 1;
+    const ids = many ? [...state.selected] : [id];
+    const node = state.cases.get(id);
+    const items = ["anomalous", "normal", "unsure"].map((verdict) => [
+      `Mark ${PALETTE.words[verdict].toLowerCase()}`,
+      () => call("onVerdict", ids, verdict),
+    ]);
+    if (id !== state.view.centre) items.push(["Centre on this node", () => call("onCentre", id)]);
+    if (node.hidden) items.push([`Show more of its neighbours (+${grouped(node.hidden)})`, () => call("onExpand", id)]);
+    items.push([state.selected.has(id) ? "Take out of the selection" : "Add to the selection", () => {
+      if (!state.selected.delete(id)) state.selected.add(id);
+      restyle();
+      call("onSelect", [...state.selected], id);
+    }]);
+    const buttons = fillMenu(menu, many ? `${ids.length} selected nodes` : node.name || id, items, () => (menu.hidden = true));
+    placeBeside(menu, root, at.x, at.y, 4);
+    buttons[0].focus();
+  }
+
+  const onOutside = (event) => {
+    if (!event.composedPath().includes(menu)) menu.hidden = true;
+  };
+  window.addEventListener("pointerdown", onOutside);
+  canvas.addEventListener("mouseleave", () => (card.hidden = true));
+
+  /** Badges stand on nodes whose neighbours should be in view but are cut, and on the one pointed at. */
+  function drawBadges(context) {
+    state.badges = [];
+    for (const [id, node] of state.cases) {
+      const wanted = node.hop < state.view.hops || id === state.focus || state.selected.has(id);
+      if (!wanted || !node.hidden) continue;
+      const box = drawBadge(context, network.getPosition(id), state.sizes.get(id), node.hidden, state.theme);
+      state.badges.push({ id, ...box });
+    }
+  }
+
+  function styled(id) {
+    const node = state.cases.get(id);
+    const centre = id === state.view.centre;
+    const selected = state.selected.has(id);
+    const few = state.cases.size <= LABELLED_UP_TO;
+    const labelled = few || centre || selected || Boolean(node.verdict) || (!state.blind && node.percentile >= 99);
+    return nodeStyle(node, colours.of(node), state.theme, { centre, selected, labelled, size: state.sizes.get(id) });
+  }
+
+  function restyle() {
+    if (!network || !state.view) return;
+    state.theme = themeOf(root);
+    const cases = [...state.cases.values()];
+    const columns = [...new Set(cases.flatMap((node) => Object.keys(node.attributes || {})))];
+    if (state.mode.startsWith("attribute:") && !columns.includes(state.mode.slice(10))) state.mode = "score";
+    colours = colouring(state.mode, cases, state.blind);
+    tools.setModes(columns, state.mode);
+    drawLegend(legend, colours, state.view);
+    nodes.update([...state.cases.keys()].map(styled));
+    edges.update(state.view.edges.map((edge) => edgeStyle(edge, state.theme)));
+    network.setSelection({ nodes: [...state.selected] });
+    root.dataset.centre = state.view.centre;
+    root.dataset.nodes = state.cases.size;
+    root.dataset.selected = [...state.selected].join(" ");
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `Neighbourhood of ${state.view.centre}: ${state.cases.size} nodes, ${state.view.edges.length} edges`);
+  }
+
+  function takeIn(view) {
+    state.view = view;
+    state.cases.clear();
+    for (const node of view.nodes) {
+      const facts = { ...(node.case ?? node) };
+      state.cases.set(facts.node_id, facts);
+      state.sizes.set(facts.node_id, node.size ?? 12);
+    }
+    state.selected.forEach((id) => state.cases.has(id) || state.selected.delete(id));
+    if (!state.cases.has(state.focus)) state.focus = null;
+  }
+
+  function show(view, options = {}) {
+    if (options.colourBy) state.mode = options.colourBy;
+    if (options.blind !== undefined) state.blind = options.blind;
+    if (!globalThis.vis?.Network) {
+      waiting = [view, options];
+      return;
+    }
+    if (!network) start();
+    const moved = state.view?.centre !== view.centre;
+    if (moved) {
+      hideAll();
+      state.selected.clear();
+      edges.clear();
+      nodes.clear();
+    }
+    takeIn(view);
+    if (options.selected) state.selected = new Set([options.selected].flat().filter((id) => state.cases.has(id)));
+    const grown = follow(view);
+    restyle();
+    if (moved || grown) fit(!moved);
+  }
+
+  /** Bring the data sets to the nodes and edges of the view; those already there keep their place. */
+  function follow(view) {
+    const known = new Set(nodes.getIds());
+    const fresh = view.nodes.filter((node) => !known.has((node.case ?? node).node_id));
+    const lines = new Set(view.edges.map((edge) => edgeStyle(edge, {color: ""}).id));
+    edges.remove(edges.getIds().filter((id) => !lines.has(id)));
+    nodes.remove([...known].filter((id) => !state.cases.has(id)));
+    nodes.add(fresh.map((node) => ({ id: (node.case ?? node).node_id, x: node.x, y: node.y })));
+    return fresh.length > 0;
+  }
+
+  function recolour(view) {
+    if (!state.view || view.centre !== state.view.centre) return;
+    for (const node of view.nodes) {
+      const facts = node.case ?? node;
+      if (state.cases.has(facts.node_id)) state.cases.set(facts.node_id, { ...facts });
+    }
+    restyle();
+  }
+
+  function paint(ids, verdict) {
+    for (const id of [ids].flat()) {
+      if (state.cases.has(id)) state.cases.get(id).verdict = verdict;
+    }
+    restyle();
+  }
+
+  function select(ids) {
+    state.selected = new Set([ids ?? []].flat().map(text).filter((id) => state.cases.has(id)));
+    restyle();
+  }
+
+  function zoomBy(factor) {
+    network?.moveTo({ scale: network.getScale() * factor, animation: { duration: 120, easingFunction: "easeOutQuad" } });
+  }
+
+  function fit(animated = false) {
+    network?.fit({ maxZoomLevel: 1.4, animation: animated ? { duration: 180, easingFunction: "easeOutQuad" } : false });
+  }
+
+  function locate(id) {
+    if (!state.cases.has(id) || !network) return null;
+    const at = network.canvasToDOM(network.getPosition(id));
+    const box = canvas.getBoundingClientRect();
+    return { x: box.left + at.x, y: box.top + at.y };
+  }
+
+  const onReady = () => {
+    if (waiting && globalThis.vis?.Network) {
+      const [view, options] = waiting;
+      waiting = null;
+      show(view, options);
+    }
+  };
+  window.addEventListener("vis-network-ready", onReady);
+
+  function destroy() {
+    window.removeEventListener("vis-network-ready", onReady);
+    window.removeEventListener("pointerdown", onOutside);
+    network?.destroy();
+    root.remove();
+  }
+
+  const view = { show, recolour, paint, select, selected: () => [...state.selected], locate, fit, destroy };
+  root.graphView = view;
+  return view;
+}

@@ -1,0 +1,99 @@
+"""Colours and shapes of the app, the same in figures, graph, chips and style sheets.
+
+Verdict colours are from Okabe and Ito's palette, told apart with any colour vision; every verdict has a shape
+of its own too, so that either alone is enough. Scores run from a quiet blue-grey over sand to vermilion.
+All of them are readable on the light and on the dark background.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+ANOMALOUS: Final = "#D55E00"
+NORMAL: Final = "#0072B2"
+UNSURE: Final = "#B5608E"
+UNLABELLED: Final = "#8C96A3"
+ACCENT: Final = "#009E73"  # the current case, a selection
+
+VERDICT_COLOURS: Final[dict[str | None, str]] = {
+    "anomalous": ANOMALOUS,
+    "normal": NORMAL,
+    "unsure": UNSURE,
+    None: UNLABELLED,
+}
+VERDICT_WORDS: Final[dict[str | None, str]] = {
+    "anomalous": "Anomalous",
+    "normal": "Normal",
+    "unsure": "Unsure",
+    None: "No verdict",
+}
+# shape names of vis-network and of plotly
+GRAPH_SHAPES: Final[dict[str | None, str]] = {
+    "anomalous": "diamond",
+    "normal": "square",
+    "unsure": "triangle",
+    None: "dot",
+}
+PLOT_SYMBOLS: Final[dict[str | None, str]] = {
+    "anomalous": "diamond",
+    "normal": "square",
+    "unsure": "triangle-up",
+    None: "circle",
+}
+
+# (share of the way up, colour): most of the range is quiet, the top tenth stands out
+SCORE_SCALE: Final[list[tuple[float, str]]] = [
+    (0.0, "#7E9FBF"),
+    (0.5, "#A9BAC4"),
+    (0.8, "#DCC48A"),
+    (0.93, "#E68A2E"),
+    (1.0, "#B92D12"),
+]
+# plain quantities (attributes, movement): cividis, even in lightness
+QUANTITY_SCALE: Final[list[tuple[float, str]]] = [
+    (0.0, "#2A4E8C"),
+    (0.25, "#5B6C87"),
+    (0.5, "#8A8779"),
+    (0.75, "#BFAE60"),
+    (1.0, "#F0D95B"),
+]
+CATEGORIES: Final[tuple[str, ...]] = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#B8AC2B",
+    "#7F6FB0",
+)
+OTHER: Final = "#A3A8AE"  # categories beyond the named ones, and empty cells
+
+
+def css_variables() -> str:
+    """``--rf-…`` declarations for a style sheet; put them into ``:host`` or ``:root``."""
+    names = {
+        "anomalous": ANOMALOUS,
+        "normal": NORMAL,
+        "unsure": UNSURE,
+        "unlabelled": UNLABELLED,
+        "accent": ACCENT,
+    }
+    return "".join(f"--rf-{name}:{colour};" for name, colour in names.items())
+
+
+def as_javascript() -> str:
+    """The palette as a JSON object for the browser's side."""
+    return json.dumps(
+        {
+            "verdicts": {word or "none": colour for word, colour in VERDICT_COLOURS.items()},
+            "words": {word or "none": text for word, text in VERDICT_WORDS.items()},
+            "shapes": {word or "none": shape for word, shape in GRAPH_SHAPES.items()},
+            "score": SCORE_SCALE,
+            "quantity": QUANTITY_SCALE,
+            "categories": CATEGORIES,
+            "other": OTHER,
+            "accent": ACCENT,
+        }
+    )
