@@ -1,0 +1,168 @@
+"""Figures of runs: learning curves and one run's scores against another's. Colours come from ``palette``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from gadcore.cases import RunComparison
+from pages.shared import palette
+
+Array = npt.NDArray[Any]
+
+MAX_POINTS = 20_000  # points in one scatter; the browser stays fluent up to here
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def tidy(figure: go.Figure, height: int) -> go.Figure:
+    """Common frame: tight margins, legend on top, nothing that moves when data change."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 30, "b": 8},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "title": None},
+        hoverlabel={"namelength": -1},
+        uirevision="keep",
+    )
+    return figure
+
+
+def note_figure(text: str, height: int = 260) -> go.Figure:
+    """An empty frame that says why there is nothing to draw."""
+    figure = go.Figure()
+    figure.add_annotation(text=text, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return tidy(figure, height)
+
+
+def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) -> go.Figure:
+    """Loss and AUC by epoch, as a run reported them; stages follow each other along one axis.
+
+    ``history`` holds records with ``epoch``, ``loss``, ``auc`` (None where it was not measured) and ``stage``.
+    """
+    if not history:
+        return note_figure("No epoch has been reported yet.", height)
+    steps = _steps(history)
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.5, 0.5])
+    for i, stage in enumerate(dict.fromkeys(str(h.get("stage", "")) for h in history)):
+        at = [k for k, h in enumerate(history) if str(h.get("stage", "")) == stage]
+        loss = [_number(history[k].get("loss")) for k in at]
+        figure.add_trace(
+            go.Scatter(
+                x=[steps[k] for k in at],
+                y=loss,
+                name=f"Loss ({stage})" if stage else "Loss",
+                mode="lines" if len(at) > 1 else "markers",
+                line={"color": palette.NORMAL, "width": 2, "dash": _DASHES[i % len(_DASHES)]},
+            ),
+            row=1,
+            col=1,
+        )
+    measured = [k for k, h in enumerate(history) if _number(h.get("auc")) is not None]
+    figure.add_trace(
+        go.Scatter(
+            x=[steps[k] for k in measured],
+            y=[_number(history[k].get("auc")) for k in measured],
+            name="Out-of-fold AUC",
+            mode="lines+markers",
+            line={"color": palette.ANOMALOUS, "width": 2},
+            marker={"size": 5},
+        ),
+        row=2,
+        col=1,
+    )
+    if not measured:
+        figure.add_annotation(
+            text="no AUC yet: it needs labels of both kinds",
+            showarrow=False,
+            x=0.5,
+            y=0.2,
+            xref="paper",
+            yref="paper",
+        )
+    figure.add_hline(y=0.5, row=2, col=1, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
+    figure.update_yaxes(title_text="loss", row=1, col=1)
+    figure.update_yaxes(title_text="AUC", range=[0.4, 1.02], row=2, col=1)
+    figure.update_xaxes(title_text="epoch", row=2, col=1)
+    return tidy(figure, height)
+
+
+def _steps(history: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Epochs counted on: where a stage starts over, its epochs follow the last one before it."""
+    steps: list[int] = []
+    offset = previous = 0
+    for record in history:
+        epoch = int(record.get("epoch") or 0)
+        if epoch < previous:
+            offset += previous
+        previous = epoch
+        steps.append(offset + epoch)
+    return steps
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def score_scatter(
+    comparison: RunComparison, *, names: Sequence[str] | None = None, height: int = 420
+) -> go.Figure:
+    """Percentile of each node in one run against another; what entered or left the top k stands out."""
+    before, after = comparison.before_scores, comparison.after_scores
+    if before is None or after is None:
+        return note_figure("These two runs have no scores to compare.", height)
+    x, y = np.asarray(before, np.float32), np.asarray(after, np.float32)
+    top_before, top_after = _top(x, comparison.k), _top(y, comparison.k)
+    entered, left = top_after & ~top_before, top_before & ~top_after
+    rest = np.flatnonzero(~entered & ~left)
+    if len(rest) > MAX_POINTS:
+        rest = np.sort(np.random.default_rng(0).choice(rest, MAX_POINTS, replace=False))
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=[0, 100],
+            y=[0, 100],
+            mode="lines",
+            line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    groups = (
+        (rest, "Other nodes", palette.UNLABELLED, "circle", 4, 0.45),
+        (np.flatnonzero(left), f"Left the top {comparison.k}", palette.NORMAL, "square", 8, 0.9),
+        (np.flatnonzero(entered), f"Entered the top {comparison.k}", palette.ANOMALOUS, "diamond", 9, 0.9),
+    )
+    for rows, name, colour, symbol, size, opacity in groups:
+        figure.add_trace(
+            go.Scattergl(
+                x=x[rows],
+                y=y[rows],
+                name=f"{name} ({len(rows):,})",
+                mode="markers",
+                text=None if names is None else [plain(names[i]) for i in rows],
+                marker={"color": colour, "symbol": symbol, "size": size, "opacity": opacity},
+                hovertemplate=("" if names is None else "%{text}<br>")
+                + "before %{x:.1f}<br>after %{y:.1f}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title_text=f"percentile in run {comparison.before.number}", range=[-2, 102])
+    figure.update_yaxes(title_text=f"percentile in run {comparison.after.number}", range=[-2, 102])
+    return tidy(figure, height)
+
+
+def _top(values: Array, k: int) -> npt.NDArray[np.bool_]:
+    """Mask of the k largest values, ties by row."""
+    mask = np.zeros(len(values), dtype=bool)
+    mask[np.argsort(-values, kind="stable")[:k]] = True
+    return mask
+
+
+def plain(text: str) -> str:
+    """A name that plotly shows as written: it reads some HTML in hover texts."""
+    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
