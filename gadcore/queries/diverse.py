@@ -1,0 +1,114 @@
+"""Strategies that look at the geometry: medoids for a cold start, greedy-diverse (the default), rings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadcore.graph import IntArray
+from gadcore.queries.geometry import farthest_first, medoids
+from gadcore.queries.pool import Pool, Query, QueryStrategy, Random
+from gadcore.queries.ranked import Top, without_duplicates
+
+START = 20  # medoids of a cold start
+BATCH = 10  # cases chosen together; the queue is a row of such batches
+WINDOW = 4  # widest window, in batches
+HITTING = 0.5  # hit rate from which the default follows the ranking as it is
+
+
+class Medoids(QueryStrategy):
+    """The most central node of each group of similar nodes: what the graph consists of."""
+
+    name = "medoids"
+    title = "One of each group"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        k, found = START, []
+        while True:
+            found = self._of(pool, k)
+            if len(found) >= n or k >= min(pool.n, 4 * (n + START)):
+                break
+            k *= 2
+        taken = {query.node for query in found}
+        rest = [q for q in Top().select(pool, n + len(taken), rng) if q.node not in taken]
+        return (found + rest)[:n]
+
+    def _of(self, pool: Pool, k: int) -> list[Query]:
+        groups = medoids(pool.space, min(k, pool.n), pool.seed)
+        free = np.isin(groups.nodes, pool.open)
+        return [
+            self.query(v, size / pool.n, f"typical of a group of {size:,} similar nodes")
+            for v, size in zip(groups.nodes[free], groups.sizes[free])
+        ]
+
+
+class GreedyDiverse(QueryStrategy):
+    """Farthest-first within a window of the top: the default.
+
+    The window is one batch while verdicts hit (the ranking as it is) and widens to four when they do not.
+    Without anomalies confirmed, medoids alternate with the unsupervised ranking.
+    """
+
+    name = "greedy-diverse"
+    title = "Top of the ranking, kept diverse (default)"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        if pool.cold:
+            return self._cold(pool, n, rng)
+        chosen: list[Query] = []
+        left = pool.open
+        window = self.window(pool)
+        while len(chosen) < n and len(left):
+            batch = self._batch(pool, left, window, min(BATCH, n - len(chosen)))
+            chosen += batch
+            left = left[~np.isin(left, [query.node for query in batch])]
+        return chosen
+
+    @staticmethod
+    def window(pool: Pool) -> int:
+        """Nodes to choose a batch from."""
+        missing = max(0.0, HITTING - pool.hit_rate) / HITTING
+        return round(BATCH * (1 + 2 * pool.dial * (WINDOW - 1) * missing))
+
+    def _batch(self, pool: Pool, left: IntArray, window: int, n: int) -> list[Query]:
+        head = without_duplicates(pool, left, max(window, n))
+        if window <= n:
+            return [self._ranked(pool, v) for v in head[:n]]
+        picks = farthest_first(pool.space, head, np.asarray(pool.recent[-BATCH:], dtype=np.int64), n)
+        order = [head[i] for i in sorted(picks)]
+        return [self._ranked(pool, v, window) for v in order]
+
+    def _ranked(self, pool: Pool, node: int, window: int = 0) -> Query:
+        reason = f"rank {pool.rank[node]:,} of {pool.n:,}"
+        if window:
+            reason += f", unlike the others among the top {window:,}"
+        return self.query(node, pool.percentile[node], reason)
+
+    def _cold(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        typical = Medoids().select(pool, n, rng)
+        top = [self._ranked(pool, q.node) for q in Top().select(pool, n, rng)]
+        mixed: dict[int, Query] = {}
+        for pair in zip(typical, top):
+            for query in pair:
+                mixed.setdefault(query.node, query)
+        return list(mixed.values())[:n]
+
+
+class Ring(QueryStrategy):
+    """Open neighbours of confirmed anomalies, those with most of them first."""
+
+    name = "ring"
+    title = "Around confirmed anomalies"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        if pool.adjacency is None or not len(pool.labels.anomalous):
+            return []
+        ends = pool.adjacency[pool.labels.anomalous].indices
+        count = np.bincount(ends, minlength=pool.n)[pool.open]
+        near = count > 0
+        nodes, count = pool.open[near], count[near]
+        order = np.argsort(-(count + pool.percentile[nodes]), kind="stable")[:n]
+        return [self.query(nodes[i], count[i] + pool.percentile[nodes[i]], _linked(count[i])) for i in order]
+
+
+def _linked(count: float) -> str:
+    return f"linked to {int(count)} confirmed anomal{'y' if count == 1 else 'ies'}"

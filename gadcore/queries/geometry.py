@@ -1,0 +1,133 @@
+"""Distances between nodes for diverse batches: a basis of ÂᵏX, k-means medoids, farthest-first order.
+
+    basis   B = U_r S_r of the unit rows of ÂᵏX, rows again scaled to length 1       (N, r)
+
+Computed once per graph by randomised range finding; numpy and scipy only, for pages call it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.detectors.arrays import normalised_adjacency, row_normalised
+from gadcore.graph import FloatArray, Graph, IntArray
+
+Float32 = npt.NDArray[np.float32]
+
+OVERSAMPLING = 8
+POWER_STEPS = 2
+SAMPLE = 2000  # nodes that k-means looks at; the medoids are searched among all
+LLOYD_STEPS = 8
+NEAR = 0.05  # near-duplicates: closer than this share of the typical distance
+
+
+def diversity_basis(graph: Graph, hops: int = 2, rank: int = 32, seed: int = 0) -> FloatArray:
+    """(N, r) unit rows that keep the directions of ÂᵏX with most variance."""
+    adjacency, x = normalised_adjacency(graph), row_normalised(graph.x)
+    rank = min(rank, *x.shape)
+    rng = np.random.default_rng(seed)
+
+    def forward(v: Float32) -> Float32:
+        v = np.asarray(x @ v, dtype=np.float32)
+        for _ in range(hops):
+            v = adjacency @ v
+        return v
+
+    def backward(u: Float32) -> Float32:
+        for _ in range(hops):
+            u = adjacency @ u
+        return np.asarray(x.T @ u, dtype=np.float32)
+
+    width = min(rank + OVERSAMPLING, *x.shape)
+    q = np.linalg.qr(forward(rng.normal(size=(x.shape[1], width)).astype(np.float32)))[0]
+    for _ in range(POWER_STEPS):
+        q = np.linalg.qr(forward(backward(q)))[0]
+    u, s, _ = np.linalg.svd(backward(q).T, full_matrices=False)
+    scaled: FloatArray = (q @ u[:, :rank]) * s[:rank]
+    return np.asarray(row_normalised(scaled.astype(np.float32)), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Medoids:
+    """The most central node of each cluster, largest cluster first."""
+
+    nodes: IntArray  # (k,)
+    sizes: IntArray  # (k,) nodes of the cluster
+
+
+def medoids(space: Float32, k: int, seed: int) -> Medoids:
+    """k-means (k-means++ on a sample, then Lloyd); the node nearest to each centre stands for its cluster."""
+    rng = np.random.default_rng(seed)
+    n = len(space)
+    sample = space if n <= SAMPLE else space[np.sort(rng.choice(n, SAMPLE, replace=False))]
+    centres = _plus_plus(sample, min(k, len(sample)), rng)
+    for _ in range(LLOYD_STEPS):
+        owner = np.argmin(_squared(sample, centres), axis=1)
+        counts = np.bincount(owner, minlength=len(centres))
+        sums = np.zeros_like(centres)
+        np.add.at(sums, owner, sample)
+        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+    distance = _squared(space, centres)
+    sizes = np.bincount(np.argmin(distance, axis=1), minlength=len(centres))
+    nearest = np.argmin(distance, axis=0)
+    nodes, first = np.unique(nearest, return_index=True)
+    order = np.argsort(-sizes[first], kind="stable")
+    return Medoids(nodes[order].astype(np.int64), sizes[first][order].astype(np.int64))
+
+
+def farthest_first(space: Float32, candidates: IntArray, taken: IntArray, n: int) -> list[int]:
+    """Positions in ``candidates``: the first, then always the one farthest from ``taken`` and those before.
+
+    A candidate nearer than a near-duplicate comes last.
+    """
+    points = space[candidates]
+    if not len(points):
+        return []
+    start = _squared(points, space[taken]).min(axis=1) if len(taken) else np.full(len(points), np.inf)
+    far = np.minimum(start, _squared(points, points[:1])[:, 0])
+    chosen, free = [0], np.ones(len(points), dtype=bool)
+    free[0] = False
+    while len(chosen) < min(n, len(points)):
+        best = int(np.argmax(np.where(free, far, -1.0)))
+        chosen.append(best)
+        free[best] = False
+        far = np.minimum(far, _squared(points, points[best : best + 1])[:, 0])
+    return chosen
+
+
+def distinct(space: Float32, ranked: IntArray, n: int, seed: int) -> IntArray:
+    """The first ``n`` of ``ranked`` without near-duplicates; these follow when there is nothing else."""
+    head = ranked[: 4 * n]
+    points = space[head]
+    close = _squared(points, points) < (NEAR * _typical(space, seed)) ** 2
+    kept = np.zeros(len(head), dtype=bool)
+    for i in range(len(head)):
+        kept[i] = not close[i, :i][kept[:i]].any()
+    order: IntArray = np.r_[head[kept], head[~kept], ranked[4 * n :]]
+    return order[:n]
+
+
+def _typical(space: Float32, seed: int) -> float:
+    """Median distance of random pairs."""
+    pairs = np.random.default_rng(seed).integers(0, len(space), (2, 256))
+    return float(np.median(np.linalg.norm(space[pairs[0]] - space[pairs[1]], axis=1)))
+
+
+def _plus_plus(points: Float32, k: int, rng: np.random.Generator) -> Float32:
+    chosen = [int(rng.integers(len(points)))]
+    distance = _squared(points, points[chosen])[:, 0]
+    while len(chosen) < k:
+        total = float(distance.sum())
+        weights = None if total <= 0 else distance.astype(np.float64) / distance.sum(dtype=np.float64)
+        chosen.append(int(rng.choice(len(points), p=weights)))
+        distance = np.minimum(distance, _squared(points, points[chosen[-1:]])[:, 0])
+    return np.array(points[chosen])
+
+
+def _squared(a: Float32, b: Float32) -> Float32:
+    """(n, m) squared Euclidean distances."""
+    square = np.einsum("nd,nd->n", a, a)[:, None] + np.einsum("md,md->m", b, b)[None, :] - 2 * (a @ b.T)
+    return np.maximum(square, 0.0)

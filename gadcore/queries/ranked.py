@@ -1,0 +1,133 @@
+"""Strategies that read the ranking: top, uncertainty, disagreement, bisection."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.graph import IntArray
+from gadcore.metrics import percentile_ranks
+from gadcore.queries.geometry import distinct
+from gadcore.queries.pool import Pool, Query, QueryStrategy, Random
+
+EXPECTED_SHARE = 0.05  # anomalies assumed while no label says otherwise
+
+
+def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
+    """The first ``n``, near-duplicates last unless the pool asks for them."""
+    return ranked[:n] if pool.near_duplicates else distinct(pool.space, ranked, n, pool.seed)
+
+
+class Top(QueryStrategy):
+    """The highest scores."""
+
+    name = "top"
+    title = "Highest score"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        nodes = without_duplicates(pool, pool.open, n)
+        return [self.query(v, pool.percentile[v], f"rank {pool.rank[v]:,} of {pool.n:,}") for v in nodes]
+
+
+class Uncertainty(QueryStrategy):
+    """Scores next to the border between the labelled normal and anomalous nodes."""
+
+    name = "uncertainty"
+    title = "Border cases"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        border = border_percentile(pool)
+        distance = np.abs(pool.percentile[pool.open] - border)
+        ranked = pool.open[np.argsort(distance, kind="stable")]
+        nodes = without_duplicates(pool, ranked, n)
+        reason = "at the border between normal and anomalous"
+        return [self.query(v, 1.0 - abs(pool.percentile[v] - border), reason) for v in nodes]
+
+
+class Disagreement(QueryStrategy):
+    """Upper confidence bound: rank of the score plus rank of the disagreement, weighed by the dial."""
+
+    name = "disagreement"
+    title = "Members disagree"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        spread, reason = self._spread(pool)
+        utility = (1.0 - pool.dial) * pool.percentile + pool.dial * percentile_ranks(spread)
+        ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
+        return [self.query(v, utility[v], reason) for v in without_duplicates(pool, ranked, n)]
+
+    @staticmethod
+    def _spread(pool: Pool) -> tuple[npt.NDArray[np.floating], str]:
+        if pool.spread is not None:
+            return pool.spread, "high score on which the members of the model disagree"
+        if pool.adjacency is None:
+            return pool.percentile, "high score (this model has no members that could disagree)"
+        weight = np.maximum(np.asarray(pool.adjacency.sum(axis=1)).ravel(), 1e-9)
+        around = np.asarray(pool.adjacency @ pool.percentile).ravel() / weight
+        return np.abs(pool.percentile - around), "high score, unlike its neighbours"
+
+
+class Bisection(QueryStrategy):
+    """Halve the stretch of ranks in which the border must lie, on a log scale: for rare anomalies."""
+
+    name = "bisection"
+    title = "Bisect the ranking"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        low, high = self._stretch(pool)
+        place = np.full(pool.n + 2, -1, dtype=np.int64)
+        place[pool.rank[pool.open]] = pool.open
+        chosen: list[Query] = []
+        gaps = [(low, high)]
+        while gaps and len(chosen) < n:
+            gaps.sort(key=lambda gap: np.log(max(gap[0], 1) / gap[1]))
+            a, b = gaps.pop(0)
+            middle = round(float(np.sqrt(max(a, 1) * b)))
+            found = _nearest_open(place, a, b, middle)
+            if found is None:
+                continue
+            reason = f"rank {found:,}: halves the ranks {a + 1:,} to {b - 1:,} between anomalous and normal"
+            chosen.append(self.query(place[found], float(b - a), reason))
+            gaps += [(a, found), (found, b)]
+        return chosen + self._rest(pool, n, chosen)
+
+    @staticmethod
+    def _stretch(pool: Pool) -> tuple[int, int]:
+        """Ranks (exclusive) around the split of the labelled nodes with fewest errors."""
+        nodes, y = pool.labels.indices, pool.labels.targets
+        if not len(nodes) or not y.any():
+            return 0, int(min(pool.rank[nodes], default=pool.n + 1))
+        order = np.argsort(pool.rank[nodes])
+        ranks, y = pool.rank[nodes][order], y[order]
+        errors = np.r_[y.sum(), y.sum() - np.cumsum(y.astype(int) * 2 - 1)]
+        split = int(np.argmin(errors))
+        return int(ranks[split - 1]) if split else 0, int(ranks[split]) if split < len(ranks) else pool.n + 1
+
+    def _rest(self, pool: Pool, n: int, chosen: list[Query]) -> list[Query]:
+        """When the stretch is used up: open nodes nearest to its end."""
+        missing = n - len(chosen)
+        taken = {query.node for query in chosen}
+        border = border_percentile(pool)
+        ranked = pool.open[np.argsort(np.abs(pool.percentile[pool.open] - border), kind="stable")]
+        rest = [v for v in ranked[: n + len(taken)] if int(v) not in taken][:missing]
+        return [self.query(v, 0.0, "next to the border that the bisection found") for v in rest]
+
+
+def border_percentile(pool: Pool) -> float:
+    """Percentile that separates the labels with the least balanced error; the top 5 % without both kinds."""
+    normal, anomalous = pool.percentile[pool.labels.normal], pool.percentile[pool.labels.anomalous]
+    if not len(normal) or not len(anomalous):
+        return 1.0 - EXPECTED_SHARE
+    cuts = np.sort(np.r_[normal, anomalous])
+    missed = np.searchsorted(np.sort(anomalous), cuts, side="left") / len(anomalous)
+    wrong = 1.0 - np.searchsorted(np.sort(normal), cuts, side="left") / len(normal)
+    best = np.flatnonzero(missed + wrong <= (missed + wrong).min() + 1e-12)
+    cut = int(best[len(best) // 2])
+    below = cuts[cut - 1] if cut else cuts[cut]
+    return float((below + cuts[cut]) / 2)
+
+
+def _nearest_open(place: IntArray, low: int, high: int, middle: int) -> int | None:
+    """Open rank strictly between ``low`` and ``high`` nearest to ``middle``."""
+    inside = np.flatnonzero(place[low + 1 : high] >= 0) + low + 1
+    return int(inside[np.argmin(np.abs(inside - middle))]) if len(inside) else None
