@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from gadcore.detectors.arrays import load_arrays, propagate, save_arrays
 from gadcore.detectors.base import BOTH, Detector, OnEpoch
-from gadcore.detectors.folds import fold_auc, label_folds
+from gadcore.detectors.held_out import fold_auc, label_folds
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError

@@ -1,0 +1,36 @@
+"""Held-out labels: which labels a model is fitted without, and how well it ranks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.graph import IntArray
+from gadcore.metrics import auc
+
+
+def label_folds(y: npt.NDArray[Any], folds: int, seed: int) -> IntArray | None:
+    """(n,) fold of each label, each class spread evenly; None when a class has fewer than two labels."""
+    counts = [int((y == value).sum()) for value in (0, 1)]
+    if min(counts) < 2:
+        return None
+    rng = np.random.default_rng(seed)
+    fold = np.empty(len(y), dtype=np.int64)
+    for value in (0, 1):
+        rows = rng.permutation(np.flatnonzero(y == value))
+        fold[rows] = np.arange(len(rows)) % min(folds, *counts)
+    return fold
+
+
+def fold_auc(y: npt.NDArray[Any], scores: npt.NDArray[Any], fold: IntArray) -> float:
+    """AUC over pairs within a fold: scores of different folds come from different models."""
+    total = pairs = 0.0
+    for f in np.unique(fold):
+        rows = fold == f
+        weight = float((y[rows] == 1).sum()) * float((y[rows] == 0).sum())
+        if weight:
+            total += weight * auc(y[rows], scores[rows])
+            pairs += weight
+    return total / pairs if pairs else float("nan")
