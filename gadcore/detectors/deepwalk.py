@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gadcore.detectors.arrays import load_arrays, save_arrays
 from gadcore.detectors.base import BOTH, Detector, OnEpoch
-from gadcore.detectors.folds import fold_auc, label_folds
+from gadcore.detectors.held_out import fold_auc, label_folds
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
