@@ -43,7 +43,7 @@ def note_figure(text: str, height: int = 260) -> go.Figure:
 def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) -> go.Figure:
     """Loss and AUC by epoch, as a run reported them; stages follow each other along one axis.
 
-    ``history`` holds records with ``epoch``, ``loss``, ``auc`` (None where it was not measured) and ``stage``.
+    ``history`` holds records with ``epoch``, ``loss``, ``auc`` (None where not measured) and ``stage``.
     """
     if not history:
         return note_figure("No epoch has been reported yet.", height)
@@ -145,7 +145,7 @@ def score_scatter(
                 y=y[rows],
                 name=f"{name} ({len(rows):,})",
                 mode="markers",
-                text=None if names is None else [plain(names[i]) for i in rows],
+                text=None if names is None else [plain(names[i]) for i in rows.tolist()],
                 marker={"color": colour, "symbol": symbol, "size": size, "opacity": opacity},
                 hovertemplate=("" if names is None else "%{text}<br>")
                 + "before %{x:.1f}<br>after %{y:.1f}<extra></extra>",

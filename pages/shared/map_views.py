@@ -1,0 +1,165 @@
+"""Two more looks at an embedding: the hypersphere around the centre c, and what a retrain moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from pages.shared import palette
+from pages.shared.figures import plain, tidy
+from pages.shared.map_colours import Colouring, by_score
+from pages.shared.map_figure import MapFigure, bare_axes, density, points_trace, shown_rows
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+
+INSIDE = 0.95  # share of the nodes marked normal that the drawn circle holds
+TRAILS = 400  # nodes whose way is drawn
+_LABELLED = ((1, "anomalous"), (0, "normal"), (-2, "unsure"))
+
+
+def boundary(radius: Array, verdicts: Array) -> tuple[float, str]:
+    """Radius of the circle to draw and what it means: around the normal labels, else around all nodes."""
+    normal = radius[verdicts == 0]
+    if len(normal) >= 3:
+        return float(np.quantile(normal, INSIDE)), f"{INSIDE:.0%} of the nodes marked normal lie inside"
+    return float(np.quantile(radius, INSIDE)), f"{INSIDE:.0%} of all nodes lie inside"
+
+
+def radius_figure(
+    radius: Array,
+    positions: Array,
+    percentile: Array,
+    verdicts: Array,
+    names: Sequence[str] | Array,
+    *,
+    height: int = 560,
+) -> MapFigure:
+    """Distance ‖h − c‖ of every node: as a disc around c, and as densities by verdict.
+
+    In the disc a point's distance from the middle is its true distance to c; its direction is the one it has
+    on the map ``positions`` (N, 2), which is a projection and carries no distance.
+    """
+    radius = np.asarray(radius, np.float32)
+    xy = _disc(radius, np.asarray(positions, np.float32))
+    rows = shown_rows(percentile, verdicts)
+    edge, meaning = boundary(radius, verdicts)
+    figure = make_subplots(rows=1, cols=2, column_widths=[0.56, 0.44], horizontal_spacing=0.05)
+    drawn: list[IntArray] = []
+    colouring = by_score(percentile)
+    for code, verdict in ((-1, None), *_LABELLED[::-1]):
+        at = rows[verdicts[rows] == code]
+        if len(at):
+            figure.add_trace(points_trace(xy, at, names, colouring, verdict), row=1, col=1)
+            drawn.append(at)
+    for trace in _radius_densities(radius, verdicts):
+        figure.add_trace(trace, row=1, col=2)
+        drawn.append(np.zeros(0, dtype=np.int64))
+    circle = {"color": palette.ACCENT, "width": 2, "dash": "dash"}
+    figure.add_shape(type="circle", x0=-edge, x1=edge, y0=-edge, y1=edge, line=circle, row=1, col=1)
+    figure.add_vline(x=edge, line=circle, row=1, col=2, annotation_text=meaning)
+    reach = 1.08 * max(edge, float(np.quantile(radius, 0.995)))
+    bare_axes(figure)
+    figure.update_xaxes(range=[-reach, reach], row=1, col=1)
+    figure.update_yaxes(range=[-reach, reach], scaleanchor="x", scaleratio=1, row=1, col=1)
+    figure.update_xaxes(range=[0, reach], title_text="distance to the centre c", showticklabels=True, col=2)
+    figure.update_yaxes(title_text="density", rangemode="tozero", col=2)
+    bar = {**colouring.colour_axis, "showscale": False}
+    figure.update_layout(coloraxis=bar, barmode="overlay", bargap=0)
+    return MapFigure(tidy(figure, height), tuple(drawn))
+
+
+def _disc(radius: npt.NDArray[np.float32], positions: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    direction = positions - np.median(positions, axis=0)
+    angle = np.arctan2(direction[:, 1], direction[:, 0])
+    return np.asarray(np.c_[radius * np.cos(angle), radius * np.sin(angle)], dtype=np.float32)
+
+
+def _radius_densities(radius: npt.NDArray[np.float32], verdicts: Array) -> list[go.Bar]:
+    """Histograms scaled to area one, on common bins: all nodes, then each verdict."""
+    bins = np.histogram_bin_edges(radius, bins=60)
+    middle = (bins[:-1] + bins[1:]) / 2
+    groups: list[tuple[str, str, Array]] = [("All nodes", palette.UNLABELLED, radius)]
+    for code, verdict in _LABELLED:
+        if (verdicts == code).any():
+            word, colour = palette.VERDICT_WORDS[verdict], palette.VERDICT_COLOURS[verdict]
+            groups.append((word, colour, radius[verdicts == code]))
+    return [
+        go.Bar(
+            x=middle,
+            y=np.histogram(values, bins=bins, density=True)[0].astype(np.float32),
+            width=bins[1] - bins[0],
+            name=f"{word}, density",
+            marker={"color": colour, "opacity": 0.55, "line": {"width": 0}},
+            hovertemplate=f"{word}<br>distance %{{x:.3g}}<br>density %{{y:.3g}}<extra></extra>",
+        )
+        for word, colour, values in groups
+    ]
+
+
+def most_moved(before: Array, after: Array, count: int = TRAILS) -> IntArray:
+    """Rows whose place on the map changed most, farthest first; still ones are left out."""
+    step = np.linalg.norm(np.asarray(after, np.float64) - np.asarray(before, np.float64), axis=1)
+    order = np.argsort(-step, kind="stable")[:count]
+    return np.asarray(order[step[order] > 0], dtype=np.int64)
+
+
+def before_after_figure(
+    before: Array,
+    after: Array,
+    percentiles: tuple[Array, Array],
+    verdicts: Array,
+    names: Sequence[str] | Array,
+    titles: tuple[str, str],
+    *,
+    trails: int = TRAILS,
+    height: int = 560,
+) -> MapFigure:
+    """Two runs side by side on the same axes; on the right, lines lead from where a node stood before."""
+    rows = shown_rows(percentiles[1], verdicts)
+    figure = make_subplots(rows=1, cols=2, subplot_titles=[plain(t) for t in titles], horizontal_spacing=0.02)
+    drawn: list[IntArray] = []
+    none = np.zeros(0, dtype=np.int64)
+    if trails:
+        figure.add_trace(_trails(before, after, most_moved(before, after, trails)), row=1, col=2)
+        drawn.append(none)
+    for col, (positions, percentile) in enumerate(zip((before, after), percentiles), start=1):
+        xy = np.asarray(positions, np.float32)
+        colouring: Colouring = by_score(percentile)
+        if len(rows) < len(xy):
+            figure.add_trace(density(xy), row=1, col=col)
+            drawn.append(none)
+        for code, verdict in ((-1, None), *_LABELLED[::-1]):
+            at = rows[verdicts[rows] == code]
+            if len(at):
+                trace = points_trace(xy, at, names, colouring, verdict)
+                figure.add_trace(trace.update(showlegend=col == 2), row=1, col=col)
+                drawn.append(at)
+    bare_axes(figure)
+    figure.update_xaxes(matches="x")
+    figure.update_yaxes(matches="y")
+    figure.update_layout(coloraxis=by_score(percentiles[1]).colour_axis)
+    tidy(figure, height)
+    figure.update_layout(legend={"y": -0.02, "yanchor": "top"})
+    return MapFigure(figure, tuple(drawn))
+
+
+def _trails(before: Array, after: Array, rows: IntArray) -> go.Scattergl:
+    """One line per row, from its old place to its new one; gaps between them."""
+    line = np.full((len(rows), 3, 2), np.nan, dtype=np.float32)
+    line[:, 0], line[:, 1] = before[rows], after[rows]
+    x, y = line.reshape(-1, 2).T
+    return go.Scattergl(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"color": palette.ACCENT, "width": 1},
+        opacity=0.55,
+        hoverinfo="skip",
+        name=f"Way of the {len(rows):,} that moved most",
+    )
