@@ -1,4 +1,4 @@
-"""Graph arithmetic and model files without torch: what linear models and explanations share with the encoders.
+"""Graph arithmetic and model files without torch, shared by encoders, linear models and explanations.
 
 Â = D̃^-½ (A + I) D̃^-½,   D̃_nn = Σ_m a_nm + 1       (weighted; equation 2 of the paper)
 """
@@ -74,6 +74,7 @@ def load_arrays(folder: Path) -> dict[str, npt.NDArray[Any]]:
         arrays: dict[str, npt.NDArray[Any]] = load_file(folder / MODEL_FILE)
     except (OSError, SafetensorError) as error:
         raise ModelError(
-            f"{folder / MODEL_FILE} cannot be read ({error}). Expected: arrays of a saved model. Train it again."
+            f"{folder / MODEL_FILE} cannot be read ({error}). Expected: arrays of a saved model. "
+            "Train it again."
         ) from error
     return arrays

@@ -2,8 +2,8 @@
 
     SparseMatrix @ dense      (n, m) sparse times (m, w) dense -> (n, w)
 
-On the CPU and on MPS the product is ``embedding_bag(sum, per_sample_weights)``: measured on one thread it takes
-half the time of a torch CSR product at 3 thousand rows and 0.85 of it at 1 million. On CUDA it is a CSR product.
+On the CPU and on MPS the product is ``embedding_bag(sum, per_sample_weights)``: on one thread it took half
+the time of a torch CSR product at 3 thousand rows and 0.85 of it at 1 million. On CUDA it is a CSR product.
 The backward pass is the same operation on the transpose, which is stored once.
 """
 
@@ -116,10 +116,12 @@ Matrix = SparseMatrix | DenseMatrix
 
 def product_cost(matrix: Features) -> float:
     """Relative time of ``to_matrix(matrix) @ dense``, per column of the dense side."""
-    size = float(matrix.shape[0]) * matrix.shape[1] / GEMM_SPEEDUP
+    size: float = float(matrix.shape[0]) * matrix.shape[1] / GEMM_SPEEDUP
     if not sp.issparse(matrix):
         return size
-    return min(size, matrix.nnz) if _may_be_dense(matrix) else float(matrix.nnz)
+    stored = float(matrix.nnz)
+    cost: float = min(size, stored) if _may_be_dense(matrix) else stored
+    return cost
 
 
 def to_matrix(matrix: Features, device: torch.device) -> Matrix:

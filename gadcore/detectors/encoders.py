@@ -1,0 +1,217 @@
+"""Encoders: M members map the attributes around some target nodes to embeddings (M, n, K).
+
+    gcn     H^(ℓ+1) = σ(Â H^(ℓ) W^(ℓ)), σ = ReLU, the last layer linear              (equation 2 of the paper)
+    mlp     the same without Â: no graph
+    appnp   H = mlp(X);  Z⁰ = H,  Z^(t+1) = (1−α) Â Z^t + α H;  embedding Z^T
+    sage    GraphSAGE (mean) through torch_geometric; edge weights are not used
+    gat     graph attention through torch_geometric; edge weights are not used
+
+No encoder has a bias. ``skip`` adds X W_s, the node's own attributes, to the embedding. X = I makes the first
+weight an embedding table. The members of gcn, mlp and appnp run as one product: first weight (D, M·H), later
+layers batched. In sage and gat sparse attributes first pass a linear table (D → H), which keeps them sparse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+from torch.func import functional_call
+
+from gadcore.detectors.fields import Domain, Field
+from gadcore.detectors.weights import Weights
+from gadcore.errors import ModelError
+
+ENCODERS = ("gcn", "mlp", "appnp", "sage", "gat")
+FIRST, SKIP = "layer0.weight", "skip.weight"
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Architecture only: ``initialise`` draws weights, ``embed`` applies them."""
+
+    depth: int = 2
+    width: int = 32
+    k: int = 32
+    skip: bool = False
+
+    def __post_init__(self) -> None:
+        if min(self.depth, self.width, self.k) < 1:
+            raise ModelError(f"depth={self.depth}, width={self.width}, k={self.k}. Expected: each 1 or more.")
+
+    @property
+    def hops(self) -> int:
+        """Aggregations, so the radius of the receptive field."""
+        return self.depth
+
+    def sizes(self, n_features: int) -> list[tuple[int, int]]:
+        """(inputs, outputs) of each layer."""
+        widths = [n_features, *[self.width] * (self.depth - 1), self.k]
+        return list(pairwise(widths))
+
+    def initialise(self, domain: Domain, seeds: Sequence[int]) -> Weights:
+        """Glorot-uniform weights, drawn for each member from its own seed."""
+        members = [self.draw(domain, torch.Generator().manual_seed(seed)) for seed in seeds]
+        return Weights.stack(members, frozenset((FIRST, SKIP)), domain.device)
+
+    def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
+        """Weights of one member."""
+        features = int(domain.x.shape[1])
+        drawn = {
+            f"layer{layer}.weight": glorot(size, generator) for layer, size in enumerate(self.sizes(features))
+        }
+        if self.skip:
+            drawn[SKIP] = glorot((features, self.k), generator)
+        return drawn
+
+    def embed(self, weights: Weights, field: Field) -> Tensor:
+        """(M, n, K) embeddings of the field's targets."""
+        embedding = self.convolve(weights, field)
+        if not self.skip:
+            return embedding
+        return embedding + _by_member(field.own_attributes(weights.table(SKIP)), weights.count)
+
+    def convolve(self, weights: Weights, field: Field) -> Tensor:
+        """The graph part of ``embed``."""
+        h = field.aggregated(weights.table(FIRST))
+        for layer in range(1, self.depth):
+            h = field.block(self.depth - 1 - layer) @ torch.relu(h)
+            h = _dense_layer(h, weights[f"layer{layer}.weight"], last=layer == self.depth - 1)
+        return h if self.depth > 1 else _by_member(h, weights.count)
+
+
+@dataclass(frozen=True)
+class Gcn(Encoder):
+    """Graph convolutions on the field's blocks."""
+
+
+@dataclass(frozen=True)
+class Mlp(Encoder):
+    """Attributes only."""
+
+    @property
+    def hops(self) -> int:
+        return 0
+
+    def convolve(self, weights: Weights, field: Field) -> Tensor:
+        h = field.attributes(weights.table(FIRST))
+        for layer in range(1, self.depth):
+            h = _dense_layer(torch.relu(h), weights[f"layer{layer}.weight"], last=layer == self.depth - 1)
+        return h if self.depth > 1 else _by_member(h, weights.count)
+
+
+@dataclass(frozen=True)
+class Appnp(Mlp):
+    """An MLP whose outputs spread by personalised PageRank with teleport α over T steps."""
+
+    steps: int = 10
+    alpha: float = 0.1
+
+    @property
+    def hops(self) -> int:
+        return self.steps
+
+    def convolve(self, weights: Weights, field: Field) -> Tensor:
+        start = _side_by_side(super().convolve(weights, field))
+        z = start
+        for step in range(self.steps):
+            level = self.steps - 1 - step
+            local = start if field.whole else start[field.positions(level)]
+            z = (1 - self.alpha) * (field.block(level) @ z) + self.alpha * local
+        return _by_member(z, weights.count)
+
+
+@dataclass(frozen=True)
+class MessagePassing(Encoder):
+    """Layers of torch_geometric on the field's edges, one member after the other."""
+
+    layer: str = "SAGEConv"
+
+    def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
+        sparse = sp.issparse(domain.x)
+        features = int(domain.x.shape[1])
+        drawn = {FIRST: glorot((features, self.width), generator)} if sparse else {}
+        sizes = self.sizes(self.width if sparse else features)
+        for number, size in enumerate(sizes):
+            for name, tensor in self._module(*size).named_parameters():
+                drawn[f"conv{number}.{name}"] = glorot(tuple(tensor.shape), generator)
+        if self.skip:
+            drawn[SKIP] = glorot((features, self.k), generator)
+        return drawn
+
+    def convolve(self, weights: Weights, field: Field) -> Tensor:
+        table = FIRST in weights.tensors
+        x = _by_member(field.attributes(weights.table(FIRST)), weights.count) if table else None
+        members = [
+            self._one(weights, m, field.dense_attributes if x is None else x[m], field)
+            for m in range(weights.count)
+        ]
+        return torch.stack(members)[:, field.positions(0)]
+
+    def _one(self, weights: Weights, member: int, h: Tensor, field: Field) -> Tensor:
+        for number, module in enumerate(self._modules(h.shape[1])):
+            prefix = f"conv{number}."
+            own = {
+                name.removeprefix(prefix): tensor[member]
+                for name, tensor in weights.tensors.items()
+                if name.startswith(prefix)
+            }
+            h = h if number == 0 else torch.relu(h)
+            h = functional_call(module, own, (h, field.edge_index))
+        return h
+
+    def _modules(self, inputs: int) -> list[Any]:
+        if inputs not in self._made:
+            self._made[inputs] = [self._module(*size) for size in self.sizes(inputs)]
+        return self._made[inputs]
+
+    @cached_property
+    def _made(self) -> dict[int, list[Any]]:
+        return {}
+
+    def _module(self, inputs: int, outputs: int) -> Any:
+        from torch_geometric import nn
+
+        with torch.device("meta"):  # only the shape is wanted: no values, no draw from the global generator
+            return getattr(nn, self.layer)(inputs, outputs, bias=False)
+
+
+def make_encoder(name: str, *, depth: int, width: int, k: int, skip: bool = False) -> Encoder:
+    """An encoder by name; ModelError lists the names there are."""
+    if name in ("sage", "gat"):
+        layer = {"sage": "SAGEConv", "gat": "GATConv"}[name]
+        return MessagePassing(depth, width, k, skip, layer)
+    kinds: dict[str, type[Encoder]] = {"gcn": Gcn, "mlp": Mlp, "appnp": Appnp}
+    if name not in kinds:
+        raise ModelError(f"There is no encoder {name!r}. Expected one of: {', '.join(ENCODERS)}.")
+    return kinds[name](depth, width, k, skip)
+
+
+def glorot(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """Uniform in ±√(6 / (fan in + fan out)) over the last two axes."""
+    fans = shape[-1] + (shape[-2] if len(shape) > 1 else 1)
+    bound: float = math.sqrt(6.0 / fans)
+    return (torch.rand(shape, generator=generator) * 2 - 1) * bound
+
+
+def _dense_layer(h: Tensor, weight: Tensor, *, last: bool) -> Tensor:
+    """(n, M·H) times (M, H, O) -> (M, n, O) for the last layer, else (n, M·O)."""
+    out = torch.bmm(_by_member(h, weight.shape[0]), weight)
+    return out if last else _side_by_side(out)
+
+
+def _by_member(h: Tensor, members: int) -> Tensor:
+    """(n, M·w) -> (M, n, w)."""
+    return h.view(h.shape[0], members, -1).transpose(0, 1)
+
+
+def _side_by_side(h: Tensor) -> Tensor:
+    """(M, n, w) -> (n, M·w)."""
+    return h.transpose(0, 1).reshape(h.shape[1], -1)

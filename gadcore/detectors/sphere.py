@@ -1,0 +1,157 @@
+"""The hypersphere objective of the paper, for M members at once.
+
+    a(v) = ‖h_v − c‖²                                                        (1)
+    L_nor = Σ_{n∈N} w_n a(v_n)                         w_n = 1/|N|           (4)
+    R_AUC = Σ_{n∈A} Σ_{m∈N} w_n w_m f(a(v_n) − a(v_m)),  f the sigmoid       (5)
+    L = L_nor − λ R_AUC                                                      (6)
+
+Label weights other than 1 make the means weighted means. Targets stand in the order of ``Labels.indices``:
+normal nodes first, then anomalous ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from gadcore.detectors.encoders import FIRST, SKIP, Encoder
+from gadcore.detectors.fields import Domain, Field
+from gadcore.detectors.training import Values
+from gadcore.detectors.weights import Weights
+from gadcore.labels import Labels
+from gadcore.metrics import auc
+
+CENTRE_MARGIN = 0.1  # least |c_k| of the N-variant, as in Deep SVDD: a centre at 0 is reached by zero weights
+CENTRE = "centre"
+
+FloatMatrix = npt.NDArray[np.float32]
+Judge = Callable[["SphereTask"], Values]
+
+
+class Sphere:
+    """M encoders of one architecture, each with its centre (M, K)."""
+
+    def __init__(self, encoder: Encoder, weights: Weights, centres: Tensor) -> None:
+        self.encoder, self.weights, self.centres = encoder, weights, centres
+
+    @classmethod
+    def from_members(
+        cls, encoder: Encoder, members: Sequence[dict[str, npt.NDArray[Any]]], device: torch.device
+    ) -> Sphere:
+        """From arrays of each member, as ``member`` gives them."""
+        tensors = [{name: torch.tensor(array) for name, array in one.items()} for one in members]
+        centres = torch.stack([one.pop(CENTRE) for one in tensors]).to(device)
+        return cls(encoder, Weights.stack(tensors, frozenset((FIRST, SKIP)), device), centres)
+
+    def embed(self, field: Field) -> Tensor:
+        """(M, n, K)."""
+        return self.encoder.embed(self.weights, field)
+
+    def scores(self, field: Field) -> Tensor:
+        """(M, n) squared distances to the centre."""
+        return (self.embed(field) - self.centres[:, None, :]).square().sum(dim=2)
+
+    def select(self, members: Sequence[int]) -> Sphere:
+        return Sphere(self.encoder, self.weights.select(members), self.centres[list(members)])
+
+    def member(self, index: int) -> dict[str, npt.NDArray[np.float32]]:
+        """Arrays of one member, its centre among them."""
+        return {**self.weights.member(index), CENTRE: self.centres[index].cpu().numpy()}
+
+
+def hypersphere_loss(scores: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor) -> Tensor:
+    """(M,) losses (6). scores (M, n); weights normal (M, n_N) and anomalous (M, n_A), rows of sum 1."""
+    split = normal.shape[1]
+    inside, outside = scores[:, :split], scores[:, split:]
+    volume = (inside * normal).sum(dim=1)
+    if not outside.shape[1]:
+        return volume
+    above = torch.sigmoid(outside[:, :, None] - inside[:, None, :])  # (M, n_A, n_N)
+    ranked = torch.bmm(torch.bmm(anomalous[:, None, :], above), normal[:, :, None])[:, 0, 0]
+    return volume - lambdas * ranked
+
+
+class SphereTask:
+    """Members of a sphere learning from labelled targets."""
+
+    def __init__(
+        self,
+        sphere: Sphere,
+        field: Field,
+        lambdas: Tensor,
+        weights: tuple[Tensor, Tensor],
+        judge: Judge | None,
+        measures_auc: bool,
+    ) -> None:
+        self.sphere, self.field, self.lambdas = sphere, field, lambdas
+        self.weights, self.measures_auc = sphere.weights, measures_auc
+        self._normal, self._anomalous = weights
+        self._judge = judge
+        self.scores = torch.empty(0)
+
+    def loss(self) -> Tensor:
+        scores = self.sphere.scores(self.field)
+        self.scores = scores.detach()
+        return hypersphere_loss(scores, self._normal, self._anomalous, self.lambdas)
+
+    def evaluate(self) -> Values | None:
+        return None if self._judge is None else self._judge(self)
+
+
+def first_centres(encoder: Encoder, weights: Weights, field: Field, normal: Tensor, *, push: bool) -> Tensor:
+    """(M, K) weighted means of the labelled-normal embeddings; ``push`` keeps coordinates away from 0."""
+    with torch.no_grad():
+        embedded = encoder.embed(weights, field)[:, : normal.shape[1]]
+        centres = torch.bmm(normal[:, None, :], embedded)[:, 0]
+    if not push:
+        return centres
+    sign = torch.where(centres < 0, -1.0, 1.0)
+    return torch.where(centres.abs() < CENTRE_MARGIN, sign * CENTRE_MARGIN, centres)
+
+
+def label_weights(labels: Labels, held_out: npt.NDArray[np.bool_]) -> tuple[FloatMatrix, FloatMatrix]:
+    """Weights (M, n_N) and (M, n_A) with rows of sum 1; held_out (M, n) marks labels to hide."""
+    own = np.array([labels.weight.get(int(node), 1.0) for node in labels.indices], dtype=np.float32)
+    seen = np.where(held_out, 0.0, own).astype(np.float32)
+    split = len(labels.normal)
+    parts = seen[:, :split], seen[:, split:]
+    normal, anomalous = (part / np.maximum(part.sum(axis=1, keepdims=True), 1e-12) for part in parts)
+    return normal, anomalous
+
+
+def validation_judge(domain: Domain, encoder: Encoder, validation: Labels, *, one_class: bool) -> Judge:
+    """(M,) AUC on validation labels; with ``one_class`` minus the mean score of its normal nodes."""
+    nodes = validation.normal if one_class else validation.indices
+    field, truth = domain.field(nodes, encoder.hops), validation.targets
+
+    def judge(task: SphereTask) -> Values:
+        scores = task.sphere.scores(field).cpu().numpy()
+        return -scores.mean(axis=1).astype(np.float64) if one_class else _aucs(truth, scores)
+
+    return judge
+
+
+def fold_judge(labels: Labels, folds: npt.NDArray[np.int64], specs: int, *, one_class: bool) -> Judge:
+    """The same measures on held-out labels, mean over folds; a spec and its folds share the value."""
+    truth, count = labels.targets, int(folds.max()) + 1
+
+    def judge(task: SphereTask) -> Values:
+        held = task.scores[specs:].cpu().numpy().reshape(specs, count, -1)
+        per_fold = np.empty((count, specs))
+        for fold in range(count):
+            mine = (folds == fold) & ((truth == 0) | (not one_class))
+            scores = held[:, fold, mine]
+            per_fold[fold] = -scores.mean(axis=1) if one_class else _aucs(truth[mine], scores)
+        value = per_fold.mean(axis=0)
+        return np.concatenate([value, np.repeat(value, count)])
+
+    return judge
+
+
+def _aucs(truth: npt.NDArray[np.int8], scores: FloatMatrix) -> Values:
+    return np.array([auc(truth, row) for row in scores])
