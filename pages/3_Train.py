@@ -1,0 +1,26 @@
+"""Train: start a run, watch it, compare runs, roll back."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.page import errors_shown, open_page
+from pages.shared.train_compare import show_comparison
+from pages.shared.train_form import show_form
+from pages.shared.train_runs import show_progress, show_runs
+
+workspace = open_page("Train")
+
+with errors_shown():
+    st.title("Train")
+    st.caption(f"{workspace.name}: every run keeps its parameters, its labels and its scores.")
+    form, progress = st.columns([1, 2.4], gap="medium")
+    with form.container(border=True):
+        st.subheader("New run", anchor=False)
+        show_form(workspace)
+    with progress.container(border=True):
+        show_progress(workspace)
+    st.subheader("Runs", anchor=False)
+    show_runs(workspace)
+    st.subheader("Compare two runs", anchor=False)
+    show_comparison(workspace)
