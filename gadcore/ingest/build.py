@@ -1,0 +1,254 @@
+"""A Graph and its preflight report from parts: edges made undirected, columns encoded, everything said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from gadcore.errors import InputError
+from gadcore.graph import Graph, Truth, symmetric_csr
+from gadcore.ingest import encoders
+from gadcore.ingest.columns import ENCODED, Parsed, understand
+from gadcore.ingest.parts import Parts, counted, shown
+from gadcore.ingest.report import ColumnReport, Report, component_summary, degree_summary, truth_summary
+
+_SHOWN_MATRIX = 64  # a ready matrix of at most so many columns is also shown as raw columns
+_EXACT = 2**53  # integers up to here are exact in a float column
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A graph that was read, the report about it, and the truth column where there is one."""
+
+    graph: Graph
+    report: Report
+    truth: Truth | None = None
+
+
+@dataclass
+class _Encoded:
+    x: Any
+    names: list[str]
+    columns: list[str]
+    states: list[dict[str, Any]]
+    reports: list[ColumnReport]
+    table: pd.DataFrame
+    free: bool = False
+
+
+def build(parts: Parts, *, source: str, name: str, robust: bool = False) -> Reading:
+    """The Reading of a graph in parts."""
+    n = len(parts.ids)
+    notes = list(parts.notes)
+    adjacency = symmetric_csr(parts.rows, parts.cols, parts.weights.astype(np.float32), n)
+    notes += _edge_notes(parts, adjacency)
+    encoded = _encode_matrix(parts, notes) if parts.x is not None else _encode_columns(parts, robust, notes)
+    graph = Graph(
+        node_ids=parts.ids,
+        adjacency=adjacency,
+        x=encoded.x,
+        feature_names=tuple(_distinct(encoded.names)),
+        feature_columns=tuple(encoded.columns),
+        node_table=encoded.table,
+        name=name,
+        label_column=parts.label_column if parts.label_column in encoded.table.columns else None,
+        attribute_free=encoded.free,
+        extra={"encoders": encoded.states, "mapping": parts.mapping.as_json(), "format": parts.format},
+    )
+    return Reading(graph, _report(parts, graph, encoded, source, notes), parts.truth_object())
+
+
+def _report(parts: Parts, graph: Graph, encoded: _Encoded, source: str, notes: list[str]) -> Report:
+    return Report(
+        source=source,
+        format=parts.format,
+        n_nodes=graph.n_nodes,
+        n_edges=graph.n_edges,
+        n_features=graph.n_features,
+        columns=encoded.reports,
+        notes=notes,
+        dropped=parts.dropped,
+        degree=degree_summary(graph.adjacency),
+        components=component_summary(graph.adjacency),
+        truth_counts=truth_summary(parts.truth),
+    )
+
+
+def _edge_notes(parts: Parts, adjacency: Any) -> list[str]:
+    """What making the edges undirected, simple and loop-free changed."""
+    notes = []
+    loops = int((parts.rows == parts.cols).sum())
+    kept = len(parts.rows) - loops
+    edges = adjacency.nnz // 2
+    pairs = parts.rows * len(parts.ids) + parts.cols
+    repeated = kept - len(np.unique(pairs[parts.rows != parts.cols]))
+    both_ways = kept - edges - repeated
+    if loops:
+        notes.append(f"{counted(loops, 'self-loop')} dropped.")
+    if repeated:
+        notes.append(f"{counted(repeated, 'duplicate edge')} merged; the largest weight is kept.")
+    if both_ways:
+        notes.append(
+            f"{counted(both_ways, 'edge')} given in both directions: edges are undirected here, "
+            "a→b and b→a are one edge."
+        )
+    elif kept:
+        notes.append("Edges are read as undirected.")
+    isolated = int((np.diff(adjacency.indptr) == 0).sum())
+    if isolated:
+        notes.append(f"{counted(isolated, 'node')} without an edge kept.")
+    if kept and len(np.unique(parts.weights)) > 1:
+        low, high = parts.weights.min(), parts.weights.max()
+        notes.append(f"Edge weights kept, from {low:g} to {high:g}.")
+    return notes
+
+
+def _encode_columns(parts: Parts, robust: bool, notes: list[str]) -> _Encoded:
+    blocks, states, reports = [], [], []
+    names: list[str] = []
+    columns: list[str] = []
+    shown_table: dict[str, pd.Series] = {}
+    for column in parts.table.columns:
+        raw = parts.table[column]
+        parsed = understand(raw, column, _place(parts), parts.kinds.get(column), parts.separators.get(column))
+        shown_table[column] = display(raw, parsed)
+        used = column in parts.attributes and parsed.kind in ENCODED
+        if used:
+            state = encoders.learn(column, parsed, robust)
+            if state["features"]:
+                blocks.append(encoders.apply(state, parsed.values))
+                states.append(state)
+                names += state["features"]
+                columns += [column] * len(state["features"])
+                notes += parsed.notes
+        count = len(states[-1]["features"]) if used and states and states[-1]["column"] == column else 0
+        reports.append(_column_report(column, raw, parsed, count, parts))
+    table = pd.DataFrame(shown_table, index=range(len(parts.ids)))
+    _unused_note(reports, notes)
+    if not blocks:
+        return _identity(parts, table, reports, notes)
+    x = encoders.compact(sp.hstack(blocks, format="csr"))
+    return _Encoded(x, names, columns, states, reports, table)
+
+
+def _place(parts: Parts) -> Any:
+    return parts.locate or (lambda row: f"node {row + 1}")
+
+
+def _unused_note(reports: list[ColumnReport], notes: list[str]) -> None:
+    unused = [f"{c.name} ({c.kind})" for c in reports if not c.features and c.kind not in ("name",)]
+    if unused:
+        notes.append(f"Shown, but no attribute: {', '.join(unused[:8])}{' …' if len(unused) > 8 else ''}.")
+
+
+def _column_report(column: str, raw: pd.Series, parsed: Parsed, features: int, parts: Parts) -> ColumnReport:
+    present = [v for v in raw.head(1000) if not (v is None or v is pd.NA or _is_nan(v) or str(v) == "")]
+    missing = int((raw.isna() | (raw.astype("object").map(str) == "")).sum())
+    if isinstance(parsed.values, np.ndarray) and parsed.values.dtype.kind == "f":
+        missing = int(np.isnan(parsed.values).sum())
+    kind = "name" if column == parts.label_column and not features else parsed.kind
+    example = str(present[0]) if present else ""
+    return ColumnReport(
+        column, kind, missing, example if len(example) <= 40 else example[:39] + "…", features
+    )
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and value != value
+
+
+def display(raw: pd.Series, parsed: Parsed) -> pd.Series:
+    """A raw column to look at: numbers as numbers, flags as flags, lists as text, the rest as written."""
+    if parsed.kind in ("number", "boolean") and not pd.api.types.is_numeric_dtype(raw.dtype):
+        if pd.api.types.is_bool_dtype(raw.dtype):
+            return raw
+        if parsed.kind == "number" and _written_as_number(parsed.values):
+            return _number_column(parsed.values)
+        return raw.astype("object").map(_cell)
+    if pd.api.types.is_numeric_dtype(raw.dtype) or pd.api.types.is_datetime64_any_dtype(raw.dtype):
+        return raw.reset_index(drop=True)
+    if parsed.kind == "tags":
+        return pd.Series([", ".join(tags) for tags in parsed.values], dtype="str")
+    return raw.astype("object").map(_cell).astype("str")
+
+
+def _number_column(values: npt.NDArray[np.float64]) -> pd.Series:
+    """Whole numbers without a decimal point, with holes where a value is missing."""
+    known = values[~np.isnan(values)]
+    series = pd.Series(values)
+    return (
+        series.astype("Int64" if len(known) < len(values) else "int64") if (known % 1 == 0).all() else series
+    )
+
+
+def _written_as_number(values: npt.NDArray[np.float64]) -> bool:
+    known = values[~np.isnan(values)]
+    return bool(len(known)) and float(np.abs(known).max()) <= _EXACT
+
+
+def _cell(value: object) -> str | None:
+    if value is None or value is pd.NA or _is_nan(value) or value == "":
+        return None
+    return str(value)
+
+
+def _identity(parts: Parts, table: pd.DataFrame, reports: list[ColumnReport], notes: list[str]) -> _Encoded:
+    n = len(parts.ids)
+    notes.append("No attributes: X = I, each node is its own attribute; the model learns from edges alone.")
+    names = [f"is {i}" for i in parts.ids]
+    return _Encoded(
+        sp.eye_array(n, dtype=np.float32, format="csr"), names, names, [], reports, table, free=True
+    )
+
+
+def _encode_matrix(parts: Parts, notes: list[str]) -> _Encoded:
+    matrix = parts.x
+    names = parts.feature_names or [f"x{j}" for j in range(matrix.shape[1])]
+    if not matrix.shape[1]:
+        return _identity(parts, parts.table, [], notes)
+    _refuse_not_finite(matrix, names)
+    state = encoders.learn_matrix(matrix)
+    state["features"] = names
+    if state["sparse"] and matrix.nnz and matrix.data.min() < 0:
+        notes.append("Negative values in a sparse attribute matrix: scaled to [-1, 1], zeros stay zero.")
+    table = parts.table
+    if matrix.shape[1] <= _SHOWN_MATRIX:
+        raw = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+        table = pd.concat([table, pd.DataFrame(raw, columns=_distinct(names))], axis=1)
+    x = encoders.apply_matrix(state, matrix)
+    report = ColumnReport("attribute matrix", "number", 0, shown(names, 3), len(names))
+    return _Encoded(x, names, names, [state], [report], table)
+
+
+def _refuse_not_finite(matrix: Any, names: list[str]) -> None:
+    with np.errstate(over="ignore"):
+        if sp.issparse(matrix):
+            coo = matrix.tocoo()
+            bad = np.flatnonzero(~np.isfinite(coo.data.astype(np.float32)))
+            places = [(int(coo.row[i]), int(coo.col[i]), coo.data[i]) for i in bad[:1]]
+        else:
+            rows, cols = np.nonzero(~np.isfinite(np.asarray(matrix, dtype=np.float32)))
+            bad = rows
+            places = [(int(rows[0]), int(cols[0]), matrix[rows[0], cols[0]])] if len(rows) else []
+    if places:
+        row, col, value = places[0]
+        raise InputError(
+            f"attribute {names[col]!r} of node {row} is {value} ({counted(len(bad), 'value')} of this kind)",
+            "finite numbers in the range of float32",
+            "replace NaN and infinite values before saving the matrix",
+        )
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names with a number added where one occurs twice."""
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return out

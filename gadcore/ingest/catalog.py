@@ -1,0 +1,61 @@
+"""Benchmark graphs by name: from the local folder (GAD_DATASETS), or downloaded through torch_geometric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gadcore.errors import InputError
+from gadcore.ingest.arrays import read_npz
+from gadcore.ingest.mapping import normal
+from gadcore.ingest.matrices import edge_parts
+from gadcore.ingest.parts import Parts
+from gadcore.settings import Settings
+
+_ALIASES = {"amazonphoto": "photo", "amazoncomputers": "computers", "amazonfraud": "amazon_fraud"}
+_PLANETOID = {"cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed"}
+_AMAZON = {"photo": "Photo", "computers": "Computers"}
+
+
+def benchmark_names(settings: Settings) -> list[str]:
+    """Names that ``read_graph`` takes: files of the local folder, and those that can be downloaded."""
+    local = [p.stem for p in settings.datasets.glob("*.npz")] if settings.datasets.is_dir() else []
+    return sorted({*local, *_PLANETOID, *_AMAZON})
+
+
+def resolve(name: str, settings: Settings) -> str | None:
+    """The benchmark that a name means, or None."""
+    plain = {normal(n): n for n in benchmark_names(settings)} | {
+        a: b for a, b in _ALIASES.items() if b in benchmark_names(settings)
+    }
+    return plain.get(normal(name))
+
+
+def read_benchmark(name: str, settings: Settings) -> Parts:
+    """Parts of a benchmark graph."""
+    local = settings.datasets / f"{name}.npz"
+    if local.is_file():
+        return read_npz(local, settings.max_unpacked)
+    return _downloaded(name, settings)
+
+
+def _downloaded(name: str, settings: Settings) -> Parts:
+    try:
+        data = _fetch(name, settings.home / "datasets")
+    except (OSError, RuntimeError, ImportError) as error:
+        raise InputError(
+            f"the benchmark graph {name!r} is not in {settings.datasets} and cannot be downloaded ({error})",
+            f"{name}.npz in that folder, or a connection to the internet",
+            "set GAD_DATASETS to the folder with the benchmark files",
+        ) from error
+    edges = data.edge_index.numpy()
+    return edge_parts(edges, data.x.numpy(), data.y.numpy(), name, "torch_geometric", kind="class")
+
+
+def _fetch(name: str, folder: Path) -> Any:
+    """The Data object of torch_geometric.datasets; its first use downloads the files."""
+    from torch_geometric import datasets
+
+    if name in _PLANETOID:
+        return datasets.Planetoid(str(folder), _PLANETOID[name])[0]
+    return datasets.Amazon(str(folder), _AMAZON[name])[0]

@@ -1,0 +1,309 @@
+"""What kind of values a raw column holds, and its values in the form that the encoders take.
+
+| kind       | a column is of this kind when …                                    | parsed to      |
+| boolean    | its values are one pair: true/false, yes/no, y/n, t/f, 0/1         | float, NaN     |
+| number     | 95 % of its values are numbers, none with a leading zero (00123)   | float, NaN     |
+| date       | every value is a date in one of the usual notations                | float (s), NaN |
+| tags       | it holds lists, or texts such as ``a|b|c`` whose parts recur       | list of str    |
+| text       | many values are different and have several words                   | str, None      |
+| category   | values recur                                                       | str, None      |
+| identifier | values do not recur (e-mail addresses, hashes): shown, no attribute | –             |
+| constant, empty | one value, or none: shown, no attribute                       | –              |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gadcore.errors import InputError
+
+ENCODED = ("boolean", "number", "date", "tags", "text", "category")
+_MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "?", "#n/a")
+_BOOLEANS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("1.0", "0.0"))
+_TRUE = {pair[0] for pair in _BOOLEANS}
+_DATE_FORMATS = (
+    "ISO8601",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d.%m.%Y",
+    "%Y/%m/%d",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%b %d %Y",
+)
+_TIME_SUFFIXES = ("", " %H:%M", " %H:%M:%S")
+_DATE_HINT = re.compile(r"^\s*\d{1,4}[-/. ](\d{1,2}|[A-Za-z]{3})[-/. ]\d{1,4}|^\s*[A-Za-z]{3} \d{1,2} \d{4}")
+_DECIMAL_COMMA = re.compile(r"^\s*[+-]?\d+(,\d+)?\s*$")
+_CODE = re.compile(r"^0\d")
+_SEPARATORS = ("|", ";", ",")
+_NUMERIC_SHARE = 0.95
+_TEXT_WORDS = 3.0
+_SAMPLE = 5_000
+
+Place = Callable[[int], str]
+Values = Any  # ndarray of float, of str/None, or a list of lists
+
+
+@dataclass
+class Parsed:
+    """A column understood: kind, values as the encoders take them, and how they were read."""
+
+    kind: str
+    values: Values
+    how: dict[str, Any] = field(default_factory=dict)  # kept in the encoder state for later nodes
+    notes: list[str] = field(default_factory=list)
+
+
+def understand(
+    series: pd.Series, name: str, place: Place, kind: str | None = None, separator: str | None = None
+) -> Parsed:
+    """Find out the kind of a raw column (unless given) and parse it."""
+    if kind == "tags":
+        return Parsed("tags", parse_tags(series, separator or "|"), {"separator": separator or "|"})
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.cat.categories.dtype)
+    if pd.api.types.is_bool_dtype(series.dtype):
+        return _boolean(series.astype("object").map(lambda v: None if pd.isna(v) else str(bool(v)).lower()))
+    if pd.api.types.is_numeric_dtype(series.dtype):
+        return _typed_number(series, name, place)
+    if pd.api.types.is_datetime64_any_dtype(series.dtype):
+        return _settled(Parsed("date", _seconds(series), {"format": "typed"}))
+    if any(isinstance(v, (list, tuple, np.ndarray)) for v in series.head(_SAMPLE)):
+        return Parsed("tags", parse_tags(series, "|"), {"separator": "|"})
+    return _from_text(as_text(series), name, place)
+
+
+def as_text(series: pd.Series) -> npt.NDArray[np.object_]:
+    """Values as written; None where there is none."""
+    if isinstance(series.dtype, pd.StringDtype):
+        values = series.to_numpy(dtype=object, na_value=None)
+    else:
+        values = np.array([_plain(v) for v in series], dtype=object)
+    values[values == ""] = None
+    return np.asarray(values, dtype=object)
+
+
+def _plain(value: object) -> str | None:
+    if value is None or (not isinstance(value, (list, dict)) and pd.isna(value)):
+        return None
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
+
+
+def _from_text(text: npt.NDArray[np.object_], name: str, place: Place) -> Parsed:
+    present = text[np.array([v is not None for v in text], dtype=bool)]
+    if not len(present):
+        return Parsed("empty", text)
+    distinct = pd.unique(present)
+    for attempt in (_as_boolean, _as_number, _as_date, _as_tags):
+        parsed = attempt(text, present, distinct, name, place)
+        if parsed is not None:
+            return _settled(parsed)
+    return _settled(Parsed(_word_kind(present, distinct), text))
+
+
+def _settled(parsed: Parsed) -> Parsed:
+    """One value everywhere says nothing: constant. A constant with holes still says where it is."""
+    values = parsed.values
+    if parsed.kind in ("number", "date", "boolean"):
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return Parsed("empty", values)
+        constant = len(known) == len(values) and bool((known == known[0]).all())
+    else:
+        constant = parsed.kind != "tags" and len(set(values)) == 1
+    return Parsed("constant", values, parsed.how, parsed.notes) if constant else parsed
+
+
+def _as_boolean(
+    text: npt.NDArray[np.object_], present: npt.NDArray[Any], distinct: npt.NDArray[Any], *_: Any
+) -> Parsed | None:
+    if len(distinct) > 12:
+        return None
+    words = {str(v).strip().lower() for v in distinct} - set(_MISSING)
+    if any(words and words <= set(pair) for pair in _BOOLEANS):
+        return _boolean(pd.Series(text, dtype=object))
+    return None
+
+
+def _boolean(series: pd.Series) -> Parsed:
+    return _settled(Parsed("boolean", parse_boolean(series)))
+
+
+def parse_boolean(series: pd.Series) -> npt.NDArray[np.float64]:
+    """1, 0 or NaN for the words of the known pairs; anything else is NaN."""
+    known = {word: float(word in _TRUE) for pair in _BOOLEANS for word in pair}
+    return np.array([known.get(str(v).strip().lower(), np.nan) for v in series], dtype=np.float64)
+
+
+def _typed_number(series: pd.Series, name: str, place: Place) -> Parsed:
+    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    _refuse_infinite(values, name, place)
+    known = values[~np.isnan(values)]
+    if len(known) and len(np.unique(known)) == 2 and set(np.unique(known)) == {0.0, 1.0}:
+        return Parsed("boolean", values)
+    return _settled(Parsed("number", values))
+
+
+def _as_number(
+    text: npt.NDArray[np.object_],
+    present: npt.NDArray[Any],
+    distinct: npt.NDArray[Any],
+    name: str,
+    place: Place,
+) -> Parsed | None:
+    if any(_CODE.match(str(v).strip()) for v in distinct[:_SAMPLE]):
+        return None
+    decimal = "."
+    values = parse_number(text, decimal)
+    if np.isnan(values).all() or not _mostly_numbers(values, present):
+        if not all(_DECIMAL_COMMA.match(str(v)) or _is_missing(v) for v in distinct):
+            return None
+        decimal = ","
+        values = parse_number(text, decimal)
+        if not _mostly_numbers(values, present):
+            return None
+    _refuse_infinite(values, name, place)
+    notes = []
+    odd = [i for i in np.flatnonzero(np.isnan(values)) if text[i] is not None and not _is_missing(text[i])]
+    if odd:
+        notes.append(
+            f"Column {name!r}: {len(odd):,} values are not numbers and count as missing "
+            f"({place(int(odd[0]))}: {text[odd[0]]!r})."
+        )
+    return Parsed("number", values, {"decimal": decimal}, notes)
+
+
+def _mostly_numbers(values: npt.NDArray[np.float64], present: npt.NDArray[Any]) -> bool:
+    known = len(values) - int(np.isnan(values).sum())
+    holes = sum(_is_missing(v) for v in present) if known < len(present) else 0
+    return known > 0 and known >= _NUMERIC_SHARE * (len(present) - holes)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or str(value).strip().lower() in _MISSING
+
+
+def parse_number(text: npt.NDArray[np.object_], decimal: str) -> npt.NDArray[np.float64]:
+    """Numbers of a text column, NaN where there is none."""
+    series = pd.Series(text, dtype=object)
+    if decimal == ",":
+        series = series.map(lambda v: v.replace(",", ".") if isinstance(v, str) else v)
+    return np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
+
+
+def _refuse_infinite(values: npt.NDArray[np.float64], name: str, place: Place) -> None:
+    bad = np.flatnonzero(np.isinf(values))
+    if len(bad):
+        raise InputError(
+            f"{place(int(bad[0]))}: column {name!r} holds an infinite number ({counted_rows(len(bad))})",
+            "finite numbers",
+            "replace it, or leave the cell empty for a missing value",
+        )
+
+
+def counted_rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n:,} rows"
+
+
+def _as_date(
+    text: npt.NDArray[np.object_],
+    present: npt.NDArray[Any],
+    distinct: npt.NDArray[Any],
+    name: str,
+    place: Place,
+) -> Parsed | None:
+    words = [str(v) for v in distinct if not _is_missing(v)]
+    if not words or not all(_DATE_HINT.match(v) for v in words[:50]):
+        return None
+    for date_format in _date_formats(words[0]):
+        if np.isnan(parse_date(np.array(words[:_SAMPLE], dtype=object), date_format)).any():
+            continue
+        values = parse_date(text, date_format)
+        lost = [i for i in np.flatnonzero(np.isnan(values)) if not _is_missing(text[i])]
+        if not lost:
+            notes = []
+            if date_format.startswith("%d/%m") and not any(int(v[:2].strip("/")) > 12 for v in words):
+                notes.append(
+                    f"Column {name!r}: dates are read as day/month/year; the values allow both orders."
+                )
+            return Parsed("date", values, {"format": date_format}, notes)
+    return None
+
+
+def _date_formats(example: str) -> list[str]:
+    """Notations to try; the time suffix by the length of the example."""
+    formats = ["ISO8601"]
+    suffix = _TIME_SUFFIXES[min(example.count(":"), 2)]
+    return formats + [f + suffix for f in _DATE_FORMATS[1:]]
+
+
+def parse_date(text: npt.NDArray[np.object_], date_format: str) -> npt.NDArray[np.float64]:
+    """Seconds since 1970 (UTC), NaN where there is no date."""
+    series = pd.Series([None if _is_missing(v) else v for v in text], dtype=object)
+    if date_format == "typed":
+        date_format = "ISO8601"
+    return _seconds(pd.to_datetime(series, format=date_format, errors="coerce", utc=True))
+
+
+def _seconds(series: pd.Series) -> npt.NDArray[np.float64]:
+    if getattr(series.dt, "tz", None) is not None:
+        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+    values = series.to_numpy(dtype="datetime64[s]")
+    seconds: npt.NDArray[np.float64] = values.astype(np.int64).astype(np.float64)
+    seconds[np.isnat(values)] = np.nan
+    return seconds
+
+
+def _as_tags(
+    text: npt.NDArray[np.object_], present: npt.NDArray[Any], distinct: npt.NDArray[Any], *_: Any
+) -> Parsed | None:
+    """A list column: most values hold the separator (or are ``[…]``) and parts recur."""
+    sample = [str(v) for v in present[:_SAMPLE]]
+    bracketed = np.mean([v.startswith("[") and v.endswith("]") for v in sample]) > 0.9
+    for separator in _SEPARATORS:
+        share = np.mean([separator in v for v in sample])
+        if not bracketed and share < (0.2 if separator == "|" else 0.5):
+            continue
+        parts = [split_tags(v, separator) for v in sample]
+        every = [tag for tags in parts for tag in tags]
+        short = np.mean([len(tag.split()) <= 3 for tag in every]) if every else 0.0
+        recur = len(every) >= 2 * len(set(every)) or len(distinct) < len(present)
+        if every and short > 0.95 and (bracketed or (recur and max(map(len, parts)) > 1)):
+            return Parsed("tags", [split_tags(v, separator) for v in text], {"separator": separator})
+    return None
+
+
+def split_tags(value: object, separator: str) -> list[str]:
+    """Tags of one cell: a list, a JSON or Python list as text, or parts between separators."""
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return []
+    if isinstance(value, (list, tuple, np.ndarray)):
+        items = [str(v) for v in value if v is not None]
+    else:
+        text = str(value).strip()
+        if text.startswith("[") and text.endswith("]"):
+            text, separator = text[1:-1], separator if separator in text else ","
+        items = text.split(separator)
+    return [tag for tag in (item.strip().strip("'\"").strip() for item in items) if tag]
+
+
+def parse_tags(series: pd.Series, separator: str) -> list[list[str]]:
+    return [split_tags(v, separator) for v in series]
+
+
+def _word_kind(present: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> str:
+    words = float(np.mean([len(str(v).split()) for v in present[:_SAMPLE]]))
+    share = len(distinct) / len(present)
+    if words >= _TEXT_WORDS and share > 0.3 and len(distinct) > 5:
+        return "text"
+    if len(present) > 20 and share > 0.9:
+        return "text" if words >= _TEXT_WORDS else "identifier"
+    return "category"

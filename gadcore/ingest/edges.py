@@ -1,0 +1,160 @@
+"""Edge tables: ends found by name or content and looked up among the nodes, weights checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gadcore.errors import InputError
+from gadcore.graph import IntArray
+from gadcore.ingest import mapping as names
+from gadcore.ingest.mapping import Mapping
+from gadcore.ingest.nodes import Ids, id_values
+from gadcore.ingest.parts import MAX_LISTED, Dropped, Parts, Table, counted, shown
+
+_TYPICAL = "source and target (or from/to, src/dst, :START_ID/:END_ID, ~from/~to, …)"
+
+
+@dataclass
+class Ends:
+    """Edge ends of one table, as ids."""
+
+    table: Table
+    source: Ids
+    target: Ids
+    weight: npt.NDArray[np.float64]
+    kept: IntArray  # rows of the table
+
+
+def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list[str]) -> Mapping:
+    """The mapping of an edge table with source, target and weight decided."""
+    columns = table.columns
+    ends = names.guess_ends(columns) or (None, None)
+    source = table.require(mapping.source, "source") if mapping.source is not None else ends[0]
+    target = table.require(mapping.target, "target") if mapping.target is not None else ends[1]
+    if source is None or target is None:
+        source, target = _ends_by_content(table, known)
+        notes.append(
+            f"{table.file}: no column is named like an edge end; {source!r} and {target!r} are taken. "
+            "Name source and target in the mapping if that is wrong."
+        )
+    rest = [c for c in columns if c not in (source, target)]
+    if mapping.weight is not None:
+        weight: str | None = table.require(mapping.weight, "weight")
+    else:
+        weight = names.guess_weight(rest)
+    return Mapping(source=source, target=target, weight=weight)
+
+
+def _ends_by_content(table: Table, known: Ids | None) -> tuple[str, str]:
+    columns = table.columns
+    if known is not None and len(table.frame):
+        lookup = pd.Index(known)
+        share = {
+            c: float((lookup.get_indexer(id_values(table, c, check=False)) >= 0).mean()) for c in columns
+        }
+        best = sorted(columns, key=lambda c: -share[c])[:2]
+        if len(best) == 2 and share[best[1]] > 0.5:
+            first, second = sorted(best, key=columns.index)
+            return first, second
+    elif len(columns) in (2, 3):
+        return columns[0], columns[1]
+    raise InputError(
+        f"{table.file} has no columns that are recognised as edge ends; it has {shown(columns)}",
+        _TYPICAL,
+        "name source and target in the mapping; a node table needs its edge table beside it (edges=…)",
+    )
+
+
+def ends_of(table: Table, mapping: Mapping, dropped: list[Dropped], notes: list[str]) -> Ends:
+    source, target = (id_values(table, str(c)) for c in (mapping.source, mapping.target))
+    weight = np.ones(len(source)) if mapping.weight is None else _weights(table, mapping.weight)
+    zero = np.flatnonzero(weight == 0)
+    if len(zero):
+        _list_dropped(dropped, table, zero, "weight 0 means no edge")
+        notes.append(f"{table.file}: {counted(len(zero), 'edge')} of weight 0 left out.")
+    unused = [c for c in table.columns if c not in (mapping.source, mapping.target, mapping.weight)]
+    if unused:
+        notes.append(f"{table.file}: edge columns not used: {shown(unused)}.")
+    kept = np.flatnonzero(weight != 0)
+    return Ends(table, source[kept], target[kept], weight[kept], kept)
+
+
+def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
+    series = table.frame[column]
+    values = np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
+    if table.optional_weight:
+        values = np.where(series.isna().to_numpy(), 1.0, values)
+    with np.errstate(over="ignore"):
+        bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)) | (values < 0))
+    if len(bad):
+        raise InputError(
+            f"{table.place(int(bad[0]))}: weight {series.iloc[bad[0]]!r} in column {column!r} "
+            f"({counted(len(bad), 'row')})",
+            "a finite number above 0 (a_nm > 0)",
+            "correct the weights, or choose another weight column in the mapping",
+        )
+    return values
+
+
+def _list_dropped(dropped: list[Dropped], table: Table, rows: IntArray, reason: str) -> None:
+    room = max(0, MAX_LISTED - len(dropped))
+    dropped.extend(Dropped(table.file, table.line(int(r)), reason) for r in rows[:room])
+
+
+def connect(
+    parts: Parts, ends: Sequence[Ends], dropped: list[Dropped], notes: list[str], declared: bool
+) -> None:
+    """Ends as row numbers; rows with an unknown end are listed, or refused when they are the majority."""
+    lookup = pd.Index(parts.ids)
+    rows, cols, weights = [], [], []
+    for e in ends:
+        a, b = lookup.get_indexer(e.source), lookup.get_indexer(e.target)
+        lost = np.flatnonzero((a < 0) | (b < 0))
+        if len(lost) and declared:
+            unknown = [str(e.source[i] if a[i] < 0 else e.target[i]) for i in lost[:MAX_LISTED]]
+            if len(lost) > len(a) / 2:
+                raise _too_many_lost(e, len(lost), unknown, parts.ids)
+            for i, node in zip(lost, unknown):
+                _list_dropped(dropped, e.table, e.kept[i : i + 1], f"no node {node!r} in the node table")
+            notes.append(
+                f"{e.table.file}: {counted(len(lost), 'edge')} left out: an end is not in the node table "
+                f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, parts.ids)}"
+            )
+        found = (a >= 0) & (b >= 0)
+        rows.append(a[found])
+        cols.append(b[found])
+        weights.append(e.weight[found])
+    if ends:
+        parts.rows, parts.cols = np.concatenate(rows).astype(np.int64), np.concatenate(cols).astype(np.int64)
+        parts.weights = np.concatenate(weights)
+
+
+def _too_many_lost(e: Ends, n: int, unknown: Sequence[str], ids: Ids) -> InputError:
+    return InputError(
+        f"{e.table.file}: {n:,} of {len(e.source):,} edges have an end that is not in the node table, "
+        f"e.g. {shown(list(dict.fromkeys(unknown)), 3)} ({e.table.place(int(e.kept[0]))}); "
+        f"node ids look like {shown([str(i) for i in ids[:3]])}",
+        "edge ends written exactly as the node ids",
+        "check the id, source and target columns in the mapping, and leading zeros and spaces."
+        + _space_hint(unknown, ids),
+    )
+
+
+def _space_hint(unknown: Sequence[str], ids: Ids) -> str:
+    """Say so when ids would match but for spaces, case or leading zeros."""
+    sample = set(unknown)
+    for word, change in (
+        ("spaces", str.strip),
+        ("upper and lower case", str.casefold),
+        ("leading zeros", lambda v: v.lstrip("0")),
+        ("a trailing '.0'", lambda v: v.removesuffix(".0")),
+    ):
+        known = {change(str(i)) for i in ids}
+        if sum(change(u) in known for u in sample) > len(sample) / 2:
+            return f" They would match without the difference in {word}."
+    return ""

@@ -1,0 +1,216 @@
+"""Raw columns to attributes in [0, 1]. An encoder is a JSON state: later nodes are encoded the same way.
+
+``learn(name, parsed, robust)`` gives the state, ``apply(state, parsed values)`` the (n, d) CSR block.
+A missing value sets the feature "<column> is missing" where the learning data had missing values; a missing
+number is put at the median. Categories and tags that are rare, or first seen later, share "<column>=(rare)".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from gadcore.ingest import columns
+from gadcore.ingest.words import apply_text, learn_text
+
+MAX_CATEGORIES = 100
+RARE_SHARE = 0.001  # a category below this share of the nodes, or seen once, is rare
+_SMALL = 20  # with fewer nodes nothing is merged
+_DENSE_ABOVE = 0.5  # share of non-zero values above which a dense array is the smaller form
+_ROBUST = (1.0, 99.0)  # percentiles between which the robust option scales
+
+State = dict[str, Any]
+
+
+def learn(name: str, parsed: columns.Parsed, robust: bool = False) -> State:
+    """State of the encoder of one column; ``features`` are the names of what it makes."""
+    state: State = {"column": name, "kind": parsed.kind, **parsed.how}
+    if parsed.kind in ("number", "date"):
+        state |= _learn_scale(parsed.values, robust)
+    elif parsed.kind == "boolean":
+        state["median"] = 0.0
+    elif parsed.kind == "category":
+        state |= _learn_values(parsed.values, len(parsed.values))
+    elif parsed.kind == "tags":
+        state |= _learn_values([tag for tags in parsed.values for tag in set(tags)], len(parsed.values))
+    else:
+        state |= learn_text(parsed.values)
+    if parsed.kind == "date":
+        state["hours"] = bool(np.any(parsed.values[~np.isnan(parsed.values)] % 86_400))
+    state["missing"] = bool(_missing(parsed.values).any())
+    state["features"] = _feature_names(state)
+    return state
+
+
+def apply(state: State, values: columns.Values) -> Any:
+    """The CSR block of one column for parsed values."""
+    block = _APPLY[state["kind"]](state, values)
+    if not state["missing"]:
+        return block
+    return sp.hstack([block, _column(_missing(values).astype(np.float32))], format="csr")
+
+
+def parse_as(state: State, series: pd.Series) -> columns.Values:
+    """Values of a later column, read the way the state's column was."""
+    kind = state["kind"]
+    if kind == "tags":
+        return columns.parse_tags(series, state["separator"])
+    if kind == "number" and pd.api.types.is_numeric_dtype(series.dtype):
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    text = columns.as_text(series)
+    if kind == "boolean":
+        return columns.parse_boolean(pd.Series(text, dtype=object))
+    if kind == "number":
+        return columns.parse_number(text, state.get("decimal", "."))
+    return columns.parse_date(text, state["format"]) if kind == "date" else text
+
+
+def _learn_scale(values: npt.NDArray[np.float64], robust: bool) -> State:
+    known = values[~np.isnan(values)]
+    low, high = np.percentile(known, _ROBUST) if robust else (known.min(), known.max())
+    if low == high:
+        low, high = known.min(), known.max()
+    return {"low": float(low), "high": float(high), "median": float(np.median(known))}
+
+
+def _learn_values(values: Sequence[str | None], n: int) -> State:
+    counts = Counter(v for v in values if v is not None)
+    least = 1 if n < _SMALL else max(2, int(np.ceil(RARE_SHARE * n)))
+    common = sorted((v for v, c in counts.items() if c >= least), key=lambda v: (-counts[v], v))
+    kept = common[:MAX_CATEGORIES]
+    return {"values": kept, "rare": len(kept) < len(counts)}
+
+
+def _feature_names(state: State) -> list[str]:
+    name, kind = state["column"], state["kind"]
+    if kind in ("number", "boolean"):
+        names = [name]
+    elif kind == "date":
+        names = [name] + ([f"{name} hour (sin)", f"{name} hour (cos)"] if state["hours"] else [])
+    elif kind == "text":
+        names = [f"{name}~{word}" for word in state["words"]]
+    else:
+        names = [f"{name}={value}" for value in state["values"]]
+        names += [f"{name}=(rare)"] if state["rare"] else []
+    return names + ([f"{name} is missing"] if state["missing"] else [])
+
+
+def _apply_number(state: State, values: npt.NDArray[np.float64]) -> Any:
+    return _column(scaled(values, state["low"], state["high"], state["median"]))
+
+
+def _apply_boolean(state: State, values: npt.NDArray[np.float64]) -> Any:
+    return _column(np.nan_to_num(values, nan=state["median"]).astype(np.float32))
+
+
+def _apply_date(state: State, values: npt.NDArray[np.float64]) -> Any:
+    time = _apply_number(state, values)
+    if not state["hours"]:
+        return time
+    angle = 2 * np.pi * (np.nan_to_num(values, nan=0.0) % 86_400) / 86_400
+    circle = np.column_stack([(np.sin(angle) + 1) / 2, (np.cos(angle) + 1) / 2])
+    circle[np.isnan(values)] = 0.5
+    return sp.hstack([time, sp.csr_array(circle.astype(np.float32))], format="csr")
+
+
+def _apply_category(state: State, values: npt.NDArray[np.object_]) -> Any:
+    position = pd.Index(state["values"], dtype=object).get_indexer(pd.Index(values, dtype=object))
+    present = np.array([v is not None for v in values], dtype=bool)
+    if state["rare"]:
+        position[(position < 0) & present] = len(state["values"])
+    rows = np.flatnonzero((position >= 0) & present)
+    return _ones(rows, position[rows], (len(values), len(state["values"]) + state["rare"]))
+
+
+def _apply_tags(state: State, values: list[list[str]]) -> Any:
+    position = {tag: j for j, tag in enumerate(state["values"])}
+    other = len(position) if state["rare"] else -1
+    pairs = {(i, position.get(tag, other)) for i, tags in enumerate(values) for tag in tags}
+    pairs = {p for p in pairs if p[1] >= 0}
+    rows, cols = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+    return _ones(rows, cols, (len(values), len(position) + state["rare"]))
+
+
+_APPLY: dict[str, Callable[[State, Any], Any]] = {
+    "number": _apply_number,
+    "boolean": _apply_boolean,
+    "date": _apply_date,
+    "category": _apply_category,
+    "tags": _apply_tags,
+    "text": apply_text,
+}
+
+
+def _missing(values: columns.Values) -> npt.NDArray[np.bool_]:
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return np.isnan(values)
+    return np.array([v is None or (isinstance(v, list) and not v) for v in values], dtype=bool)
+
+
+def scaled(
+    values: npt.NDArray[np.float64], low: float, high: float, median: float
+) -> npt.NDArray[np.float32]:
+    """(value − low) / (high − low) cut to [0, 1]; NaN at the median."""
+    filled = np.nan_to_num(values, nan=median)
+    span = high - low
+    if not span > 0:
+        return np.zeros(len(filled), dtype=np.float32)
+    if np.isfinite(span):
+        return np.clip((filled - low) / span, 0.0, 1.0).astype(np.float32)
+    return np.clip((filled / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0).astype(np.float32)
+
+
+def _column(values: npt.NDArray[np.float32]) -> Any:
+    return sp.csr_array(values.reshape(-1, 1))
+
+
+def _ones(rows: npt.NDArray[Any], cols: npt.NDArray[Any], shape: tuple[int, int]) -> Any:
+    return sp.coo_array((np.ones(len(rows), np.float32), (rows, cols)), shape=shape).tocsr()
+
+
+def compact(matrix: Any) -> Any:
+    """float32 CSR where most values are zero, else a dense array."""
+    cells = matrix.shape[0] * matrix.shape[1]
+    if sp.issparse(matrix):
+        if cells and matrix.nnz / cells > _DENSE_ABOVE:
+            return np.ascontiguousarray(matrix.toarray(), dtype=np.float32)
+        csr = sp.csr_array(matrix).astype(np.float32)
+        csr.eliminate_zeros()
+        csr.sort_indices()
+        return csr
+    dense = np.ascontiguousarray(matrix, dtype=np.float32)
+    if cells and np.count_nonzero(dense) / cells <= _DENSE_ABOVE:
+        return sp.csr_array(dense)
+    return dense
+
+
+def learn_matrix(matrix: Any) -> State:
+    """State that rescales a ready matrix to [0, 1] per column; sparse zeros stay zero."""
+    matrix = compact(matrix)
+    if sp.issparse(matrix):
+        high = np.asarray(abs(matrix).max(axis=0).todense()).ravel()
+        low = np.zeros_like(high)
+    else:
+        low, high = matrix.min(axis=0), matrix.max(axis=0)
+    state: State = {"kind": "matrix", "sparse": bool(sp.issparse(matrix))}
+    return state | {"low": [float(v) for v in low], "high": [float(v) for v in high]}
+
+
+def apply_matrix(state: State, matrix: Any) -> Any:
+    """A ready matrix, rescaled by the state."""
+    low, high = (np.asarray(state[k], dtype=np.float32) for k in ("low", "high"))
+    span = high - low
+    factor = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
+    if state["sparse"]:
+        csr = sp.csr_array(matrix).astype(np.float32)
+        csr.data = np.clip(csr.data * factor[csr.indices], -1.0, 1.0)
+        csr.sort_indices()
+        return csr
+    dense = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float32)
+    return np.clip((dense - low) * factor, 0.0, 1.0)

@@ -1,0 +1,188 @@
+"""Matrices and row numbers checked and turned into the parts of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from gadcore.errors import InputError
+from gadcore.graph import IntArray
+from gadcore.ingest.parts import Parts, TruthArray, row_ids
+
+_BYTES_PER_NODE = 64  # of ids and row pointers: what a declared size costs at least
+_BY_CLASS = "Truth: the smallest"
+
+
+def too_large(file: str, size: int, max_bytes: int) -> InputError:
+    """The error of an archive that unpacks to more than the limit."""
+    return InputError(
+        f"{file} unpacks to {size / 1e9:,.1f} GB or more",
+        f"at most {max_bytes / 1e9:,.1f} GB",
+        "if you trust the file, raise GAD_MAX_UNPACKED (bytes)",
+    )
+
+
+def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...], what: str) -> Any:
+    """A CSR matrix whose indices are within its shape (scipy itself would read beyond the arrays)."""
+    try:
+        matrix = sp.csr_array((data, indices, indptr), shape=shape)
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        raise InputError(
+            f"{what} is not a valid CSR matrix ({error})", "indices within the shape", "save it again"
+        ) from error
+    return matrix
+
+
+def refuse_huge(shape: tuple[int, ...], file: str, max_bytes: int) -> None:
+    """A few bytes can declare billions of nodes; refuse before arrays of that size are made."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InputError(
+            f"{file} holds a matrix of shape {shape}", "a square adjacency matrix, one row per node"
+        )
+    if shape[0] * _BYTES_PER_NODE > max_bytes:
+        raise too_large(file, shape[0] * _BYTES_PER_NODE, max_bytes)
+
+
+def matrix_parts(adjacency: Any, x: Any, y: Any, file: str, format_name: str) -> Parts:
+    """Parts from an adjacency matrix (its non-zero entries are edges), attributes and answers."""
+    coo = sp.coo_array(adjacency)
+    n = coo.shape[0]
+    if coo.ndim != 2 or n != coo.shape[1] or not n:
+        raise InputError(
+            f"{file} has an adjacency matrix of shape {coo.shape}", "a square one, one row per node"
+        )
+    weights = _real(coo.data, f"{file}: the adjacency matrix").astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(bad):
+        raise InputError(
+            f"{file}: the edge from row {coo.row[bad[0]]} to {coo.col[bad[0]]} has weight {weights[bad[0]]}",
+            "finite weights above 0",
+            "correct the adjacency matrix",
+        )
+    keep = weights > 0
+    rows, cols = (np.asarray(v)[keep].astype(np.int64) for v in (coo.row, coo.col))
+    parts = Parts(format_name, row_ids(n), rows, cols, weights[keep], pd.DataFrame(index=range(n)))
+    parts.x = None if x is None else attribute_matrix(x, n, file)
+    if y is not None:
+        parts.truth = answers(y, n, file, parts.notes)
+    return parts
+
+
+def _real(raw: Any, what: str) -> npt.NDArray[Any]:
+    values: npt.NDArray[Any] = np.asarray(raw)
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"{what} holds values of type {values.dtype}", "real numbers")
+    return values
+
+
+def attribute_matrix(x: Any, n: int, file: str) -> Any:
+    """Attributes as CSR or dense with one row per node."""
+    if sp.issparse(x):
+        x = sp.csr_array(x)
+        _real(x.data, f"{file}: the attribute matrix")
+    else:
+        x = _real(x, f"{file}: the attribute matrix")
+        x = x.reshape(-1, 1) if x.ndim == 1 else x
+    if x.ndim != 2 or x.shape[0] != n:
+        raise InputError(f"{file} has attributes of shape {x.shape} for {n:,} nodes", "one row per node")
+    return x
+
+
+def answers(y: Any, n: int, file: str, notes: list[str]) -> TruthArray:
+    """Truth from a label array: 0/1 as it is (-1 unknown), classes with the smallest one as the anomaly."""
+    y = np.asarray(y.todense() if sp.issparse(y) else y)
+    if y.ndim == 2 and y.shape[0] == n and y.shape[1] > 1:
+        y = y.argmax(axis=1)
+    y = y.ravel()
+    if len(y) != n or y.dtype.kind not in "biuf":
+        raise InputError(
+            f"{file} has {len(y):,} labels of type {y.dtype} for {n:,} nodes", "one number per node"
+        )
+    if y.dtype.kind == "f" and (~np.isfinite(y) | (y != np.round(y))).any():
+        raise InputError(f"{file} has labels that are not whole numbers", "0/1 or class numbers")
+    if set(np.unique(y)) <= {-1, 0, 1}:
+        return np.asarray(y, dtype=np.int8)
+    return smallest_class(y, np.ones(n, dtype=bool), notes)
+
+
+def smallest_class(y: IntArray, known: npt.NDArray[np.bool_], notes: list[str]) -> TruthArray:
+    """1 for the smallest class among the known nodes, 0 for the others, -1 where unknown."""
+    classes, counts = np.unique(y[known & (y >= 0)], return_counts=True)
+    truth = np.where(known & (y >= 0), 0, -1).astype(np.int8)
+    if len(classes):
+        rare = classes[int(np.argmin(counts))]
+        truth[known & (y == rare)] = 1
+        notes[:] = [n for n in notes if not n.startswith(_BY_CLASS)]
+        notes.append(
+            f"{_BY_CLASS} of {len(classes)} classes ({rare:g}, {counts.min():,} nodes) is the anomaly."
+        )
+    return truth
+
+
+def edge_parts(
+    edge_index: Any,
+    x: Any,
+    y: Any,
+    file: str,
+    format_name: str,
+    *,
+    weight: Any = None,
+    kind: str | None = None,
+    n: int | None = None,
+) -> Parts:
+    """Parts from (2, E) row numbers with attributes, weights and answers."""
+    edges = np.asarray(edge_index)
+    if edges.ndim != 2 or 2 not in edges.shape or edges.dtype.kind not in "iu":
+        raise InputError(
+            f"{file}: edge_index has shape {edges.shape} and type {edges.dtype}",
+            "whole numbers of shape (2, edges)",
+        )
+    rows, cols = (edges if edges.shape[0] == 2 else edges.T).astype(np.int64)
+    if n is None:
+        sizes = [v.shape[0] for v in (x, y) if v is not None]
+        n = int(sizes[0]) if sizes else (int(edges.max()) + 1 if edges.size else 0)
+    bad = np.flatnonzero((rows < 0) | (cols < 0) | (rows >= n) | (cols >= n))
+    if len(bad) or not n:
+        where = f"edge {int(bad[0])} joins rows {rows[bad[0]]} and {cols[bad[0]]}" if len(bad) else "no nodes"
+        raise InputError(f"{file}: {where}", f"row numbers from 0 to {n - 1}" if n else "at least one node")
+    weights = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64).ravel()
+    if len(weights) != len(rows) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError(f"{file}: edge weights do not fit", "one finite number above 0 per edge")
+    keep = weights > 0
+    parts = Parts(
+        format_name, row_ids(n), rows[keep], cols[keep], weights[keep], pd.DataFrame(index=range(n))
+    )
+    parts.x = None if x is None else attribute_matrix(x, n, file)
+    if y is not None and kind == "class":
+        parts.truth = smallest_class(np.ravel(y), np.ones(n, dtype=bool), parts.notes)
+    elif y is not None:
+        parts.truth = answers(y, n, file, parts.notes)
+    return parts
+
+
+def restrict(parts: Parts, mask: npt.NDArray[np.bool_], y: Any, kind: str | None, file: str) -> None:
+    """Keep the nodes of a mask; ids stay the row numbers of the file."""
+    if len(mask) != len(parts.ids):
+        raise InputError(
+            f"{file} has a mask of {len(mask):,} values for {len(parts.ids):,} nodes", "one per node"
+        )
+    kept = np.flatnonzero(mask)
+    position = np.full(len(mask), -1, dtype=np.int64)
+    position[kept] = np.arange(len(kept))
+    edge = mask[parts.rows] & mask[parts.cols]
+    parts.notes.append(
+        f"Restricted to the {len(kept):,} of {len(mask):,} nodes under lcc_mask (largest component)."
+    )
+    parts.ids, parts.table = parts.ids[kept], pd.DataFrame(index=range(len(kept)))
+    parts.rows, parts.cols = position[parts.rows[edge]], position[parts.cols[edge]]
+    parts.weights = parts.weights[edge]
+    parts.x = None if parts.x is None else parts.x[kept]
+    if parts.truth is not None:
+        parts.truth = parts.truth[kept]
+        if kind == "class":
+            parts.truth = smallest_class(np.ravel(y)[kept], parts.truth >= 0, parts.notes)

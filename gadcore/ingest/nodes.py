@@ -1,0 +1,198 @@
+"""Node tables: ids checked, truth taken out, what is shown and what is an attribute decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gadcore.errors import InputError, LabelError
+from gadcore.ingest import mapping as names
+from gadcore.ingest.mapping import Mapping
+from gadcore.ingest.parts import Parts, Table, TruthArray, counted, shown
+from gadcore.labels import Verdict
+
+_ANSWER = {Verdict.NORMAL: 0, Verdict.ANOMALOUS: 1, Verdict.UNSURE: -1}
+_ANSWER_WORDS = {"0", "1", "0.0", "1.0", "true", "false"}
+
+Ids = npt.NDArray[np.object_]
+
+
+def id_values(table: Table, column: str, *, check: bool = True) -> Ids:
+    """Ids of a column as text, exactly as written; with ``check``, an empty id is an error."""
+    series = table.frame[column]
+    if pd.api.types.is_float_dtype(series.dtype):
+        values = np.array([_number_id(v) for v in series], dtype=object)
+    elif isinstance(series.dtype, pd.StringDtype):
+        values = series.to_numpy(dtype=object, na_value="")
+    else:
+        values = np.array(["" if v is None or v is pd.NA or v != v else str(v) for v in series], dtype=object)
+    if check and len(values):
+        empty = np.flatnonzero(values == "")
+        if len(empty):
+            raise InputError(
+                f"{table.place(int(empty[0]))}: column {column!r} is empty ({counted(len(empty), 'row')})",
+                "an id in every row",
+                "fill it in or remove the row",
+            )
+    return values
+
+
+def _number_id(value: float) -> str:
+    """Id of a floating-point column (integers with holes become floats in pandas): 7.0 is '7'."""
+    if value != value:
+        return ""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def resolve_nodes(table: Table, mapping: Mapping) -> Mapping:
+    """The mapping of a node table with every part decided."""
+    columns = table.columns
+    node_id = table.require(mapping.id, "node id") if mapping.id is not None else names.guess_id(columns)
+    if node_id is None:
+        node_id = _unique_column(table)
+    rest = [c for c in columns if c != node_id]
+    truth = mapping.truth if mapping.truth in rest else None
+    if truth is None and mapping.truth is None:
+        truth = names.guess_truth(rest)
+    rest = [c for c in rest if c != truth and c not in mapping.ignore]
+    label = mapping.label if mapping.label is not None else names.guess_label(rest)
+    for column in mapping.attributes or ():
+        if column == truth:
+            raise InputError(
+                f"column {column!r} is both the truth and an attribute", "a truth that no model sees"
+            )
+    return replace(mapping, id=node_id, truth=truth, label=label if label in columns else None)
+
+
+def _unique_column(table: Table) -> str:
+    """The first column whose values are all there and all different."""
+    for column in table.columns[:3]:
+        ids = id_values(table, column, check=False)
+        if len(ids) and (ids != "").all() and len(pd.unique(ids)) == len(ids):
+            return column
+    raise InputError(
+        f"{table.file} has no column that can be the node id; it has {shown(table.columns)}",
+        "a column with a different value in every row, e.g. 'id'",
+        "name it in the mapping (id)",
+    )
+
+
+def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> Parts:
+    resolved = [resolve_nodes(t, mapping) for t in tables]
+    ids = [id_values(t, m.id or "") for t, m in zip(tables, resolved)]
+    _refuse_duplicates(tables, ids)
+    frames, truths = [], []
+    kinds: dict[str, str] = {}
+    separators: dict[str, str] = {}
+    for table, m in zip(tables, resolved):
+        truths.append(truth_values(table, m.truth) if m.truth else np.full(len(table.frame), -1, np.int8))
+        frames.append(table.frame.drop(columns=_hidden(table, m, notes)))
+        kinds |= table.kinds
+        separators |= table.separators
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    merged = resolved[0]
+    for other in resolved[1:]:
+        merged = merged.filled(other)
+    if mapping.truth is not None and not any(m.truth for m in resolved):
+        tables[0].require(mapping.truth, "truth")
+    every = np.concatenate(ids)
+    if not len(every):
+        raise InputError(f"{tables[0].file} has a header but no rows", "at least one node")
+    return Parts(
+        format="",
+        ids=every,
+        rows=np.zeros(0, np.int64),
+        cols=np.zeros(0, np.int64),
+        weights=np.zeros(0),
+        table=frame.reset_index(drop=True),
+        attributes=_attributes(frame, merged, tables[0]),
+        label_column=merged.label if merged.label in frame.columns else None,
+        truth=np.concatenate(truths) if any(m.truth for m in resolved) else None,
+        mapping=merged,
+        kinds=kinds,
+        separators=separators,
+        locate=_locator(tables),
+    )
+
+
+def _locator(tables: Sequence[Table]) -> Callable[[int], str]:
+    starts = np.cumsum([0] + [len(t.frame) for t in tables])
+
+    def locate(row: int) -> str:
+        k = int(np.searchsorted(starts, row, side="right")) - 1
+        return tables[k].place(row - int(starts[k]))
+
+    return locate
+
+
+def _hidden(table: Table, mapping: Mapping, notes: list[str]) -> list[str]:
+    """Columns that leave the table: id, truth, ignored ones, and those that tell the answer."""
+    hidden = [c for c in (mapping.id, mapping.truth, *mapping.ignore) if c in table.columns]
+    answers = [
+        c
+        for c in names.answer_columns(table.columns)
+        if c not in hidden and c not in (mapping.attributes or ())
+    ]
+    if answers:
+        notes.append(f"{table.file}: {shown(answers)} tells the answer and is left out.")
+    if mapping.label in table.columns and _looks_like_answers(table.frame[mapping.label]):
+        answers.append(str(mapping.label))
+        notes.append(
+            f"{table.file}: column {mapping.label!r} holds only 0/1, which looks like known answers; it is "
+            "left out. Name it as truth in the mapping to use it in experiments."
+        )
+    return hidden + answers
+
+
+def _looks_like_answers(column: pd.Series) -> bool:
+    values = {str(v).strip().lower() for v in column.dropna().unique()[:6]} - {""}
+    return bool(values) and values <= _ANSWER_WORDS
+
+
+def _attributes(frame: pd.DataFrame, mapping: Mapping, table: Table) -> list[str]:
+    if mapping.attributes is not None:
+        for column in mapping.attributes:
+            if column not in frame.columns:
+                table.require(column, "attribute")
+        return [c for c in mapping.attributes if c in frame.columns]
+    return [c for c in frame.columns if c != mapping.label]
+
+
+def _refuse_duplicates(tables: Sequence[Table], ids: Sequence[Ids]) -> None:
+    every = np.concatenate(list(ids)) if ids else np.zeros(0, object)
+    twice = np.flatnonzero(pd.Series(every, dtype=object).duplicated().to_numpy())
+    if not len(twice):
+        return
+    locate = _locator(tables)
+    first = int(np.flatnonzero(every == every[twice[0]])[0])
+    raise InputError(
+        f"{locate(int(twice[0]))}: node id {every[twice[0]]!r} was already used ({locate(first)}); "
+        f"{counted(len(twice), 'row')} repeat an id",
+        "each id once in the node table",
+        "remove the duplicates, or name the right id column in the mapping",
+    )
+
+
+def truth_values(table: Table, column: str) -> TruthArray:
+    """1 anomalous, 0 normal, -1 unknown (empty) for each row of the truth column."""
+    series = table.frame[column]
+    codes, values = pd.factorize(series, use_na_sentinel=True)
+    answers = np.full(len(values) + 1, -1, dtype=np.int8)  # the last one is for missing values (code -1)
+    for k, value in enumerate(values):
+        text = str(value).strip()
+        if text in ("", "-1", "-1.0"):
+            continue
+        try:
+            answers[k] = _ANSWER[Verdict.parse(text)]
+        except LabelError as error:
+            row = int(np.flatnonzero(codes == k)[0])
+            raise InputError(
+                f"{table.place(row)}: truth column {column!r} holds {text!r}",
+                "0/1, true/false, normal/anomalous, or an empty cell",
+                "correct the column, or choose another truth column in the mapping",
+            ) from error
+    return np.asarray(answers[codes])

@@ -1,0 +1,105 @@
+"""What travels between the readers and the builder: tables as read, and a graph in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gadcore.errors import InputError
+from gadcore.graph import IntArray, Truth
+from gadcore.ingest.mapping import Mapping
+
+TruthArray = npt.NDArray[np.int8]
+MAX_LISTED = 200  # dropped rows listed one by one; the rest is counted
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A row that was left out."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table as read: text columns (or typed ones, from Parquet and JSON) and where it came from."""
+
+    frame: pd.DataFrame
+    file: str
+    unit: str = "line"  # what a row is called in a message: line, row, node, edge
+    lines: Callable[[], IntArray] | None = None  # line of each row; None = the row number from 1
+    optional_weight: bool = False  # a missing weight means 1 (documents), not a hole in the table
+    kinds: dict[str, str] = field(default_factory=dict)  # kind of a column where the file states it
+    separators: dict[str, str] = field(default_factory=dict)  # of list columns where the file states it
+
+    @property
+    def columns(self) -> list[str]:
+        return [str(c) for c in self.frame.columns]
+
+    def line(self, row: int) -> int:
+        """Line (or number) of a row, as a person counts."""
+        numbers = self.lines() if self.lines else ()
+        return int(numbers[row]) if row < len(numbers) else int(row) + 1
+
+    def place(self, row: int) -> str:
+        return f"{self.file}, {self.unit} {self.line(row)}"
+
+    def require(self, column: str, part: str) -> str:
+        """The column, or an error that lists what there is."""
+        if column in self.frame.columns:
+            return column
+        raise InputError(
+            f"{self.file} has no column {column!r} for the {part}; it has {shown(self.columns)}",
+            "a column of the table",
+            f"correct the {part} column in the mapping",
+        )
+
+
+@dataclass
+class Parts:
+    """A graph before its columns are encoded: ids, edge ends as row numbers, raw columns or a matrix."""
+
+    format: str
+    ids: npt.NDArray[np.object_]
+    rows: IntArray
+    cols: IntArray
+    weights: npt.NDArray[np.float64]
+    table: pd.DataFrame  # raw columns to show, without id, truth and ignored ones
+    attributes: list[str] = field(default_factory=list)  # columns of ``table`` that become features
+    label_column: str | None = None
+    x: Any = None  # ready attribute matrix (array formats), unscaled
+    feature_names: list[str] | None = None
+    truth: TruthArray | None = None
+    mapping: Mapping = field(default_factory=Mapping)  # as resolved
+    kinds: dict[str, str] = field(default_factory=dict)
+    separators: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    locate: Callable[[int], str] | None = None  # row of the node table -> place, for messages
+
+    def truth_object(self) -> Truth | None:
+        return None if self.truth is None else Truth(self.truth)
+
+
+def shown(values: Any, limit: int = 12) -> str:
+    """Values for a message, the long tail counted."""
+    items = [repr(v) if isinstance(v, str) else str(v) for v in values]
+    tail = f" and {len(items) - limit:,} more" if len(items) > limit else ""
+    return ", ".join(items[:limit]) + tail if items else "nothing"
+
+
+def counted(n: int, word: str, plural: str | None = None) -> str:
+    """'1 edge', '1,234 edges'."""
+    return f"{n:,} {word if n == 1 else plural or word + 's'}"
+
+
+def row_ids(n: int, rows: IntArray | None = None) -> npt.NDArray[np.object_]:
+    """Ids '0', '1', … of formats that number their nodes."""
+    return np.array([str(i) for i in (range(n) if rows is None else rows)], dtype=object)

@@ -1,0 +1,241 @@
+"""Tables of any origin as text: CSV, TSV, SNAP edge lists and Parquet. Ids never pass through numbers."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+
+from gadcore.errors import InputError
+from gadcore.graph import IntArray
+from gadcore.ingest.mapping import guess_ends, is_bulk_header, neo4j_part, plain_name
+from gadcore.ingest.parts import Table, shown
+
+_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+_DELIMITERS = (",", "\t", ";", "|")
+_BLOCK = 1 << 24
+_HEAD_BYTES = 1 << 18
+_UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_BARE = {2: ["source", "target"], 3: ["source", "target", "weight"]}
+
+
+def read_table(path: Path, *, rows: int | None = None, max_bytes: int | None = None) -> Table:
+    """The table in a file: Parquet by its first bytes, else text. ``rows`` reads a head only."""
+    with path.open("rb") as handle:
+        start = handle.read(4)
+    if start == b"PAR1":
+        return _parquet(path, rows, max_bytes)
+    return _text(path, rows)
+
+
+def _parquet(path: Path, rows: int | None, max_bytes: int | None) -> Table:
+    try:
+        file = parquet.ParquetFile(path)
+        cells = file.metadata.num_rows * max(file.metadata.num_columns, 1)
+        if max_bytes is not None and rows is None and cells * 8 > max_bytes:
+            raise InputError(
+                f"{path.name} unpacks to {cells:,} cells, more than GAD_MAX_UNPACKED = {max_bytes:,} bytes",
+                "a smaller table",
+                "raise GAD_MAX_UNPACKED if the file is trustworthy",
+            )
+        if rows is None:
+            table = file.read()
+        else:
+            batch = next(file.iter_batches(batch_size=rows), None)
+            table = pa.Table.from_batches([] if batch is None else [batch], schema=file.schema_arrow)
+        frame = table.to_pandas()
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise InputError(
+            f"{path.name} is not a readable Parquet file ({error})", fix="write it again, or use CSV"
+        ) from error
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    frame.columns = [str(c) for c in frame.columns]
+    return Table(frame, path.name, unit="row")
+
+
+def _text(path: Path, rows: int | None) -> Table:
+    data = decoded(path, None if rows is None else _HEAD_BYTES)
+    layout = _Layout.of(data, path.name)
+    frame = layout.frame(data, path.name)
+    if rows is not None:
+        frame = frame.head(rows)
+    kinds: dict[str, str] = {}
+    separators: dict[str, str] = {}
+    if is_bulk_header(frame.columns):
+        frame, kinds, separators = _bulk(frame)
+
+    @cache
+    def lines() -> IntArray:
+        return layout.lines(data)
+
+    return Table(frame, path.name, lines=lines, kinds=kinds, separators=separators)
+
+
+def decoded(path: Path, limit: int | None = None) -> bytes:
+    """The file as UTF-8 bytes without BOM; UTF-16 with BOM is converted, anything else is an error."""
+    with path.open("rb") as handle:
+        data = handle.read() if limit is None else handle.read(limit)
+    cut = limit is not None and len(data) == limit
+    encoding = next((name for bom, name in _UTF16.items() if data.startswith(bom)), None)
+    if encoding:
+        try:
+            return data[: len(data) // 2 * 2].decode(encoding, "ignore" if cut else "strict").encode()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path.name} starts as UTF-16 but is damaged ({error})", "UTF-8") from error
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if cut:
+        data = data[: data.rfind(b"\n") + 1] or data
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path.name}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text",
+            "a UTF-8 file",
+            "save it as UTF-8 (in Excel: 'CSV UTF-8'); it may be Windows-1252 or a binary file",
+        ) from error
+    if not data.strip():
+        raise InputError(f"{path.name} is empty", "a table with a header line and at least one row")
+    return data
+
+
+class _Layout:
+    """How a text table is written: comment lines on top, delimiter, header or not."""
+
+    def __init__(self, skip: int, delimiter: str | None, names: list[str] | None) -> None:
+        self.skip, self.delimiter, self.names = skip, delimiter, names  # delimiter None = white space
+
+    @classmethod
+    def of(cls, data: bytes, file: str) -> _Layout:
+        skip, first = _first_line(data)
+        if not first:
+            raise InputError(f"{file} holds comments only", "at least one row of data")
+        counts = {d: first.count(d) for d in _DELIMITERS}
+        best = max(_DELIMITERS, key=lambda d: counts[d])
+        delimiter = best if counts[best] else None
+        if delimiter is None and len(first.split()) == 1:
+            delimiter = ","  # a single column
+        fields = next(csv.reader([first], delimiter=delimiter)) if delimiter else first.split()
+        return cls(skip, delimiter, cls._names(fields, delimiter))
+
+    @staticmethod
+    def _names(fields: list[str], delimiter: str | None) -> list[str] | None:
+        """Column names where the file has no header: an edge list of bare values."""
+        bare = all(_NUMBER.match(f.strip()) for f in fields)
+        if delimiter is None and len(fields) in (2, 3) and not guess_ends(fields):
+            bare = True
+        if not bare:
+            return None
+        return _BARE.get(len(fields)) or [f"column{i + 1}" for i in range(len(fields))]
+
+    def frame(self, data: bytes, file: str) -> pd.DataFrame:
+        frame = self._white_space(data, file) if self.delimiter is None else self._delimited(data, file)
+        columns = [str(c) for c in frame.columns]
+        twice = sorted({c for c in columns if columns.count(c) > 1})
+        if twice:
+            raise InputError(f"{file} has two columns named {shown(twice)}", "different names")
+        return frame
+
+    def _delimited(self, data: bytes, file: str) -> pd.DataFrame:
+        read = arrow_csv.ReadOptions(
+            skip_rows=self.skip, column_names=self.names, block_size=_BLOCK, use_threads=False
+        )
+        parse = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in data)
+        try:
+            names = self.names or next(self._records(data))[1]
+            types = arrow_csv.ConvertOptions(
+                column_types={n: pa.large_string() for n in names}, strings_can_be_null=False
+            )
+            return arrow_csv.read_csv(io.BytesIO(data), read, parse, types).to_pandas()
+        except (pa.ArrowException, csv.Error) as error:
+            raise self._broken(data, file, str(error)) from error
+
+    def _white_space(self, data: bytes, file: str) -> pd.DataFrame:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                return pd.read_csv(
+                    io.BytesIO(data),
+                    sep=r"\s+",
+                    header=None if self.names else 0,
+                    names=self.names,
+                    index_col=False,
+                    skiprows=self.skip,
+                    dtype=str,
+                    na_filter=False,
+                    quoting=csv.QUOTE_NONE,
+                )
+        except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
+            raise self._broken(data, file, str(error)) from error
+
+    def _broken(self, data: bytes, file: str, reason: str) -> InputError:
+        """The error that names the first row whose number of fields differs from the header."""
+        expected: int | None = len(self.names) if self.names else None
+        for line, fields in self._records(data):
+            expected = expected or len(fields)
+            if len(fields) != expected:
+                return InputError(
+                    f"{file}, line {line} has {len(fields)} fields",
+                    f"{expected}, as in the first line",
+                    "quote values that contain the delimiter, or restore the missing end of the file",
+                )
+        return InputError(f"{file} is not a readable table ({reason.strip()})", "one row per line")
+
+    def _records(self, data: bytes) -> Iterator[tuple[int, list[str]]]:
+        """(line on which it starts, fields) of every record, header included, blank lines left out."""
+        text = io.StringIO(data.decode("utf-8"), newline="")
+        for _ in range(self.skip):
+            text.readline()
+        if self.delimiter is None:
+            yield from ((k, line.split()) for k, line in enumerate(text, self.skip + 1) if line.strip())
+            return
+        reader = csv.reader(text, delimiter=self.delimiter)
+        start = self.skip + 1
+        for record in reader:
+            if record:
+                yield start, record
+            start = self.skip + reader.line_num + 1
+
+    def lines(self, data: bytes) -> IntArray:
+        """Line of each data row; made only when a message needs it."""
+        numbers = np.fromiter((line for line, _ in self._records(data)), dtype=np.int64)
+        return numbers if self.names else numbers[1:]
+
+
+def _first_line(data: bytes) -> tuple[int, str]:
+    """(comment and blank lines on top, first line with content)."""
+    for number, line in enumerate(io.BytesIO(data)):
+        text = line.decode("utf-8").strip("\r\n")
+        if text.strip() and not text.lstrip().startswith(("#", "%")):
+            return number, text
+    return 0, ""
+
+
+def _bulk(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str], dict[str, str]]:
+    """A Neo4j or Neptune table with plain names; arrays are tag lists separated by ``;``."""
+    names: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    for column in frame.columns:
+        part = neo4j_part(column)
+        if part == "IGNORE":
+            frame = frame.drop(columns=column)
+        if part:
+            continue
+        plain, array = plain_name(column)
+        if plain != column and plain not in frame.columns and plain not in names.values():
+            names[column] = plain
+        if array:
+            kinds[names.get(column, column)] = "tags"
+    return frame.rename(columns=names), kinds, dict.fromkeys(kinds, ";")
