@@ -1,0 +1,226 @@
+"""One training run from queue to result. The worker and the CLI call the same function.
+
+    claim → graph and labels → fit (warm from the run in use where that is sound) → artefacts → in use
+
+Whatever ends it, the row says how: done, cancelled, or failed with the reason. Labels are never touched.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from inspect import signature
+from types import TracebackType
+from typing import Self, TypeVar
+
+from gadcore import __version__
+from gadcore.cases import RunInfo
+from gadcore.detectors import detector_class, load_detector, make_detector
+from gadcore.detectors.base import Detector
+from gadcore.errors import Cancelled, GadError, ModelError, RunError
+from gadcore.graph import FloatArray, Graph
+from gadcore.labels import Labels
+from gadcore.runs.artefacts import arrays_of, history_of, versions, write_run
+from gadcore.runs.pulse import OnProgress, Pulse, finite
+from gadcore.runs.result import Result
+from gadcore.settings import Settings
+from gadcore.store import FileLock, Store
+
+KEPT_GRAPHS, KEPT_MODELS = 2, 2
+
+T = TypeVar("T")
+
+
+@dataclass
+class Memory:
+    """What a long-lived process keeps between runs: graphs by fingerprint, models by run id."""
+
+    graphs: OrderedDict[str, Graph] = field(default_factory=OrderedDict)
+    models: OrderedDict[str, Detector] = field(default_factory=OrderedDict)
+
+    def graph(self, fingerprint: str, load: Callable[[], Graph]) -> Graph:
+        return _recall(self.graphs, fingerprint, load, KEPT_GRAPHS)
+
+    def model(self, run_id: str, load: Callable[[], Detector]) -> Detector:
+        return _recall(self.models, run_id, load, KEPT_MODELS)
+
+
+def _recall(kept: OrderedDict[str, T], key: str, load: Callable[[], T], size: int) -> T:
+    if key not in kept:
+        kept[key] = load()
+    kept.move_to_end(key)
+    while len(kept) > size:
+        kept.popitem(last=False)
+    return kept[key]
+
+
+def perform(
+    store: Store,
+    settings: Settings,
+    run_id: str,
+    *,
+    memory: Memory | None = None,
+    on_progress: OnProgress | None = None,
+) -> RunInfo:
+    """Carry out a queued run. Returns its row as it ended; a failed or cancelled run does not raise.
+
+    An error that is no GadError is a defect: the row says so, and the error goes on to the caller.
+    """
+    info = store.runs.get(run_id)
+    with FileLock(store.folders.lock(f"run-{run_id}")) as lock:
+        if not lock.acquire() or not store.runs.claim(run_id, info.device):
+            return store.runs.get(run_id)
+        with _Outcome(store, run_id), Pulse(store, run_id, on_progress) as pulse:
+            _Fit(store, settings, info, memory or Memory(), pulse).carry_out()
+    return store.runs.get(run_id)
+
+
+class _Outcome:
+    """Turns what ended the run into the outcome on its row."""
+
+    def __init__(self, store: Store, run_id: str) -> None:
+        self._runs, self._id = store.runs, run_id
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None:
+            return True
+        if isinstance(error, Cancelled):
+            self._runs.finish(self._id, "cancelled", message=str(error))
+        elif isinstance(error, GadError):
+            self._runs.finish(self._id, "failed", message=str(error))
+        elif isinstance(error, MemoryError):
+            self._runs.finish(self._id, "failed", message=_OUT_OF_MEMORY)
+        else:
+            self._runs.finish(self._id, "failed", message=_unexpected(error))
+        return isinstance(error, GadError | MemoryError)
+
+
+_OUT_OF_MEMORY = (
+    "There was not enough memory to train. Use a smaller width or K, or a machine with more memory; "
+    "labels and earlier runs are untouched."
+)
+
+
+def _unexpected(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return (
+            "The process that trained was stopped before the end. Start the run again; the labels are safe."
+        )
+    return (
+        f"Unexpected error while training ({type(error).__name__}: {error}). "
+        "This is a defect; worker.log in the workspace folder has the details. The labels are safe."
+    )
+
+
+@dataclass
+class _Fit:
+    store: Store
+    settings: Settings
+    info: RunInfo
+    memory: Memory
+    pulse: Pulse
+
+    def carry_out(self) -> None:
+        graph, labels = self._inputs()
+        warm = self._warm_start(graph, labels)
+        detector = self._detector()
+        detector.fit(graph, labels, on_epoch=self.pulse.on_epoch, warm_start=warm[1] if warm else None)
+        if self.pulse.stopping:
+            raise Cancelled("Stopped on request after the last epoch; nothing was changed.")
+        self._keep(graph, labels, detector, warm[0] if warm else None)
+
+    def _inputs(self) -> tuple[Graph, Labels]:
+        project = self.info.project
+        folder = self.store.folders.graph(project)
+        graph = self.memory.graph(self.info.graph_fingerprint, lambda: Graph.load(folder))
+        labels = Labels.from_events(graph, self.store.events(project).view().current.values())
+        self.store.runs.snapshot(self.info.id, labels, labels.hash(graph))
+        return graph, labels
+
+    def _detector(self) -> Detector:
+        known = signature(detector_class(self.info.model)).parameters
+        device = self.settings.device if self.info.device == "auto" else self.info.device
+        given = {"seed": self.info.seed, "device": device, "threads": self.settings.threads}
+        params = {key: value for key, value in given.items() if key in known} | self.info.params
+        try:
+            return make_detector(self.info.model, **params)
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"The model {self.info.model!r} cannot be made with {params}: {error}."
+            ) from error
+
+    def _warm_start(self, graph: Graph, labels: Labels) -> tuple[RunInfo, Detector] | None:
+        """The run in use and its model, when starting from it leaves no trace of what no longer holds."""
+        used = self.store.projects.run_in_use(self.info.project)
+        if used is None or not self.store.runs.row(self.info.id).warm:
+            return None
+        before = self.store.runs.get(used)
+        same = ("model", "params", "seed", "graph_fingerprint")
+        if any(getattr(before, key) != getattr(self.info, key) for key in same) or not before.basis:
+            return None
+        result = Result(before, self.store.folders.run(before.project, before.id))
+        if not result.labels.items() <= label_words(graph, labels).items():
+            return None  # a label was taken back or reversed: begin anew
+        return before, self.memory.model(before.id, lambda: load_detector(result.model_folder))
+
+    def _keep(self, graph: Graph, labels: Labels, detector: Detector, warm: RunInfo | None) -> None:
+        info, runs = self.info, self.store.runs
+        runs.describe(info.id, stage="writing")
+        arrays = arrays_of(detector)
+        arrays["layout_pca"] = _first_layout(detector.embedding_)
+        arrays["probability"], reason = _probability(detector, graph, labels)
+        device = str(getattr(detector, "device_", "cpu"))
+        used = {"ringfence": __version__, **versions()}
+        document = {
+            "run": info.id,
+            "number": info.number,
+            "model": info.model,
+            "params": detector.get_params(),
+            "basis": detector.basis_,
+            "auc": detector.auc_,
+            "warm_start": warm.id if warm else None,
+            "probability_reason": reason,
+            "graph_fingerprint": graph.fingerprint,
+            "label_hash": labels.hash(graph),
+            "device": device,
+            "versions": used,
+        }
+        documents = {
+            "result": document,
+            "labels": label_words(graph, labels),
+            "history": history_of(detector),
+        }
+        write_run(self.store.folders.run(info.project, info.id), detector, arrays, documents)
+        outcome = {"auc": detector.auc_, "basis": detector.basis_, "versions": used, "device": device}
+        if detector.history_:
+            last = detector.history_[-1]
+            outcome |= {"epoch": last.epoch, "epochs": last.epochs, "loss": finite(last.loss)}
+        if not runs.finish(info.id, "done", use_for=info.project, stage="done", **outcome):
+            raise RunError(f"Run {info.number} was given up by another process before it ended.")
+        self.memory.model(info.id, lambda: detector)
+
+
+def label_words(graph: Graph, labels: Labels) -> dict[str, str]:
+    """Node id -> "normal" or "anomalous": what a model can learn from."""
+    parts = (("normal", labels.normal), ("anomalous", labels.anomalous))
+    return {str(graph.node_ids[node]): word for word, nodes in parts for node in nodes}
+
+
+def _first_layout(embedding: FloatArray | None) -> FloatArray | None:
+    if embedding is None:
+        return None
+    try:
+        from gadcore.layout import pca
+    except ImportError:
+        return None
+    return pca(embedding)
+
+
+def _probability(detector: Detector, graph: Graph, labels: Labels) -> tuple[FloatArray | None, str]:
+    return None, ""

@@ -1,0 +1,138 @@
+"""What a finished run found: arrays of its folder, opened when they are first asked for."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.cases import RunInfo
+from gadcore.errors import RunError
+from gadcore.graph import FloatArray, IntArray
+from gadcore.metrics import percentile_ranks
+
+LAYOUTS = ("pca", "umap", "tsne")
+
+
+def ranks(scores: FloatArray, order: IntArray | None = None) -> IntArray:
+    """(N,) 1 = highest score; ties in the order of the graph."""
+    order = np.argsort(-scores, kind="stable") if order is None else order
+    rank = np.empty(len(scores), dtype=np.int64)
+    rank[order] = np.arange(1, len(rank) + 1)
+    return rank
+
+
+class Result:
+    """Scores and more of one run; every array is (N, …) in the order of the graph's nodes."""
+
+    def __init__(self, info: RunInfo, folder: Path) -> None:
+        self.info, self.folder = info, folder
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """(N,) higher = more anomalous."""
+        found = self._array("scores")
+        if found is None:
+            raise RunError(
+                f"The scores of run {self.info.number} are missing from {self.folder}. "
+                "Use an earlier run, or retrain; the labels are safe."
+            )
+        return np.asarray(found)
+
+    @cached_property
+    def percentile(self) -> npt.NDArray[np.float64]:
+        """(N,) share of nodes with a lower score, 0..100."""
+        return percentile_ranks(self.scores) * 100
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Node indices, highest score first; ties in the order of the graph."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """(N,) 1 = highest score."""
+        return ranks(self.scores, self.order)
+
+    def rank_of(self, node: int) -> int:
+        """Rank of one node, without ranking all."""
+        if "rank" in self.__dict__:
+            return int(self.rank[node])
+        score = self.scores[node]
+        return 1 + int((self.scores > score).sum()) + int((self.scores[:node] == score).sum())
+
+    @cached_property
+    def embedding(self) -> FloatArray | None:
+        """(N, K), or None for a model without one."""
+        return self._array("embedding")
+
+    @cached_property
+    def radius(self) -> FloatArray | None:
+        """(N,) distance to the centre of the hypersphere, or None."""
+        return self._array("radius")
+
+    @cached_property
+    def spread(self) -> FloatArray | None:
+        """(N,) disagreement of ensemble members, or None."""
+        return self._array("spread")
+
+    @cached_property
+    def out_of_fold(self) -> FloatArray | None:
+        """(N,) score by models that did not see the node's label; nan where unlabelled; or None."""
+        return self._array("out_of_fold")
+
+    @cached_property
+    def probability(self) -> FloatArray | None:
+        """(N,) calibrated probability, or None with the reason in ``probability_reason``."""
+        return self._array("probability")
+
+    @property
+    def probability_reason(self) -> str:
+        """What the probability rests on, or why there is none."""
+        return str(self.details.get("probability_reason", ""))
+
+    @cached_property
+    def details(self) -> dict[str, Any]:
+        """result.json: versions, warm start, basis of the probability."""
+        return dict(self._json("result.json", {}))
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Node id -> verdict that the run was trained on."""
+        return dict(self._json("labels.json", {}))
+
+    @cached_property
+    def history(self) -> list[dict[str, Any]]:
+        """Reported epochs: epoch, epochs, loss, auc, stage."""
+        return list(self._json("history.json", []))
+
+    @property
+    def model_folder(self) -> Path:
+        return self.folder / "model"
+
+    def layout(self, kind: str = "pca") -> FloatArray | None:
+        """(N, 2) map positions, or None while they are not made."""
+        return self._array(f"layout_{kind}")
+
+    def _array(self, name: str) -> npt.NDArray[Any] | None:
+        try:
+            found: npt.NDArray[Any] = np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise RunError(
+                f"{name}.npy of run {self.info.number} cannot be read ({error}). Retrain."
+            ) from error
+        return found
+
+    def _json(self, name: str, absent: Any) -> Any:
+        try:
+            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return absent
+        except (OSError, ValueError) as error:
+            raise RunError(f"{name} of run {self.info.number} cannot be read ({error}). Retrain.") from error

@@ -1,0 +1,79 @@
+"""Everything that is kept: projects, label events, runs, jobs (all SQL lives in this package)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from gadcore.settings import Settings
+from gadcore.store.database import Database, close_databases, open_database
+from gadcore.store.events import LabelEvents, LabelView
+from gadcore.store.folders import Folders
+from gadcore.store.job_rows import JobRows
+from gadcore.store.locks import FileLock, is_held, read_holder
+from gadcore.store.projects import Projects, name_in_use, new_project_id
+from gadcore.store.run_rows import HOST, RunRows
+
+
+@dataclass(frozen=True)
+class Store:
+    """One data base and the folder beside it."""
+
+    database: Database
+    folders: Folders
+    projects: Projects
+    runs: RunRows
+    jobs: JobRows
+    _events: dict[str, LabelEvents] = field(default_factory=dict)
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def events(self, project_id: str) -> LabelEvents:
+        """Label events of a project; the same object for every caller in this process."""
+        with self._guard:
+            if project_id not in self._events:
+                self._events[project_id] = LabelEvents(self.database, project_id)
+            return self._events[project_id]
+
+    def forget(self, project_id: str) -> None:
+        """Drop what is remembered of a deleted project."""
+        with self._guard:
+            self._events.pop(project_id, None)
+
+
+_STORES: dict[tuple[str, str], Store] = {}
+_OPENING = threading.Lock()
+
+
+def open_store(settings: Settings) -> Store:
+    """The store of these settings, opened once per process and shared by its threads."""
+    key = (settings.store_url, str(settings.home))
+    with _OPENING:
+        if key not in _STORES:
+            database = open_database(settings.store_url)
+            _STORES[key] = Store(
+                database, Folders(settings.home), Projects(database), RunRows(database), JobRows(database)
+            )
+        return _STORES[key]
+
+
+def close_stores() -> None:
+    """Close every store of this process."""
+    with _OPENING:
+        _STORES.clear()
+        close_databases()
+
+
+__all__ = [
+    "HOST",
+    "FileLock",
+    "Folders",
+    "LabelEvents",
+    "LabelView",
+    "Store",
+    "close_stores",
+    "is_held",
+    "name_in_use",
+    "new_project_id",
+    "open_store",
+    "read_holder",
+]

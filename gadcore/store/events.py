@@ -1,0 +1,218 @@
+"""The append-only record of labels, and the label set that it adds up to.
+
+Undo and redo are events that name a group of label events. Per analyst:
+
+    a new label     puts its group on the analyst's stack and empties what could be redone
+    undo            takes back the analyst's last group that is not taken back
+    redo            restores the group that was taken back last
+
+The current label of a node is its latest label event that is not taken back, whoever gave it.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from gadcore.errors import NotFound
+from gadcore.labels import LabelEvent, Verdict
+from gadcore.store.database import Database
+from gadcore.store.schema import label_events, now, projects
+
+
+class LabelBook:
+    """All label events of a project as this process knows them; ``refresh`` reads only what is new.
+
+    Not safe to change from two threads at once: ``LabelEvents`` guards it with a lock.
+    """
+
+    def __init__(self) -> None:
+        self.last_id = 0
+        self.current: dict[str, LabelEvent] = {}  # node id -> its label
+        self.notes: dict[str, str] = {}  # node id -> latest note
+        self._by_node: dict[str, list[LabelEvent]] = {}
+        self._groups: dict[str, list[LabelEvent]] = {}
+        self._taken_back: set[str] = set()
+        self._undoable: dict[str, list[str]] = {}  # analyst -> groups, last on top
+        self._redoable: dict[str, list[str]] = {}
+
+    def apply(self, event: LabelEvent) -> None:
+        """Take the next event into account; events come in the order of their ids."""
+        self.last_id = event.id
+        if event.kind in ("undo", "redo"):
+            self._toggle(event)
+        else:
+            self._by_node.setdefault(event.node_id, []).append(event)
+        if event.kind == "note":
+            self.notes[event.node_id] = event.note
+        if event.kind == "label":
+            self._add_label(event)
+
+    def _add_label(self, event: LabelEvent) -> None:
+        self.current[event.node_id] = event
+        if event.note:
+            self.notes[event.node_id] = event.note
+        group = self._groups.setdefault(event.group, [])
+        group.append(event)
+        if len(group) == 1:
+            self._undoable.setdefault(event.analyst, []).append(event.group)
+            self._redoable.pop(event.analyst, None)
+
+    def _toggle(self, event: LabelEvent) -> None:
+        back = event.kind == "undo"
+        source, target = (self._undoable, self._redoable) if back else (self._redoable, self._undoable)
+        stack = source.setdefault(event.analyst, [])
+        if event.group in stack:
+            stack.remove(event.group)
+            target.setdefault(event.analyst, []).append(event.group)
+        (self._taken_back.add if back else self._taken_back.discard)(event.group)
+        for label in self._groups.get(event.group, []):
+            self._by_node[label.node_id].append(event)
+            self._settle(label.node_id)
+
+    def _settle(self, node_id: str) -> None:
+        """Recompute label and note of a node after an undo or redo."""
+        standing = [e for e in self._by_node[node_id] if self._stands(e)]
+        labels = [e for e in standing if e.kind == "label"]
+        notes = [e.note for e in standing if e.note or e.kind == "note"]
+        _put(self.current, node_id, labels[-1] if labels else None)
+        _put(self.notes, node_id, notes[-1] if notes else None)
+
+    def _stands(self, event: LabelEvent) -> bool:
+        return event.kind in ("label", "note") and event.group not in self._taken_back
+
+    def next_group(self, kind: str, analyst: str) -> str | None:
+        """The group that an undo or redo of this analyst would name."""
+        stack = (self._undoable if kind == "undo" else self._redoable).get(analyst)
+        return stack[-1] if stack else None
+
+    def group(self, group: str) -> list[LabelEvent]:
+        return list(self._groups.get(group, []))
+
+    def history(self, node_id: str) -> list[LabelEvent]:
+        """Every event that touched the node, oldest first."""
+        return list(self._by_node.get(node_id, []))
+
+
+def _put(target: dict[str, Any], key: str, value: Any) -> None:
+    if value is None:
+        target.pop(key, None)
+    else:
+        target[key] = value
+
+
+@dataclass(frozen=True)
+class LabelView:
+    """The label set at one moment, for reading only."""
+
+    last_id: int
+    current: Mapping[str, LabelEvent]
+    notes: Mapping[str, str]
+
+
+class LabelEvents:
+    """Label events of one project: append, take back, restore, read."""
+
+    def __init__(self, database: Database, project_id: str) -> None:
+        self._database, self._project = database, project_id
+        self._book = LabelBook()
+        self._view: LabelView | None = None
+        self._guard = threading.RLock()
+
+    def view(self) -> LabelView:
+        """Labels and notes as of now; the same object as long as no event is added."""
+        with self._guard:
+            with self._database.reading() as connection:
+                book = self._refresh(connection)
+            if self._view is None or self._view.last_id != book.last_id:
+                self._view = LabelView(book.last_id, dict(book.current), dict(book.notes))
+            return self._view
+
+    def history(self, node_id: str) -> list[LabelEvent]:
+        """Every event that touched the node, oldest first; undo and redo name no node themselves."""
+        with self._guard, self._database.reading() as connection:
+            return self._refresh(connection).history(node_id)
+
+    def can(self, kind: str, analyst: str) -> bool:
+        """Whether this analyst has something to undo or redo."""
+        with self._guard, self._database.reading() as connection:
+            return self._refresh(connection).next_group(kind, analyst) is not None
+
+    def append(
+        self, rows: Sequence[dict[str, Any]], *, analyst: str, kind: str = "label"
+    ) -> list[LabelEvent]:
+        """Write events of one group: all of them or, on an error, none."""
+        group = uuid.uuid4().hex
+        with self._guard, self._database.writing() as connection:
+            self._lock(connection)
+            before = connection.execute(select(func.max(label_events.c.id))).scalar() or 0
+            self._write(connection, [{**row, "kind": kind, "event_group": group} for row in rows], analyst)
+            return self._read(connection, before)
+
+    def toggle(self, kind: str, analyst: str) -> list[LabelEvent]:
+        """Undo or redo; the label events taken back or restored, [] when there is nothing."""
+        with self._guard, self._database.writing() as connection:
+            self._lock(connection)
+            book = self._refresh(connection)
+            group = book.next_group(kind, analyst)
+            if group is None:
+                return []
+            self._write(connection, [{"kind": kind, "event_group": group, "node_id": ""}], analyst)
+            return book.group(group)
+
+    def _lock(self, connection: Connection) -> None:
+        """Take the project's row: appends happen one after another on any data base."""
+        found = connection.execute(
+            update(projects).where(projects.c.id == self._project).values(n_events=projects.c.n_events + 1)
+        ).rowcount
+        if not found:
+            raise NotFound(f"The project {self._project!r} was deleted; the label was not kept.")
+
+    def _write(self, connection: Connection, rows: Iterable[dict[str, Any]], analyst: str) -> None:
+        common = {
+            "project_id": self._project,
+            "analyst": analyst,
+            "at": now(),
+            "source": "app",
+            "verdict": None,
+            "note": "",
+            "strategy": "",
+            "inclusion_probability": None,
+            "weight": 1.0,
+        }
+        connection.execute(insert(label_events), [{**common, **row} for row in rows])
+
+    def _refresh(self, connection: Connection) -> LabelBook:
+        for event in self._read(connection, self._book.last_id):
+            self._book.apply(event)
+        return self._book
+
+    def _read(self, connection: Connection, after: int) -> list[LabelEvent]:
+        query = (
+            select(label_events)
+            .where(label_events.c.project_id == self._project, label_events.c.id > after)
+            .order_by(label_events.c.id)
+        )
+        return [_event(row) for row in connection.execute(query)]
+
+
+def _event(row: Row[Any]) -> LabelEvent:
+    return LabelEvent(
+        id=row.id,
+        kind=row.kind,
+        group=row.event_group,
+        node_id=row.node_id,
+        verdict=Verdict(row.verdict) if row.verdict else None,
+        analyst=row.analyst,
+        at=row.at,
+        source=row.source,
+        note=row.note,
+        strategy=row.strategy,
+        inclusion_probability=row.inclusion_probability,
+        weight=row.weight,
+    )

@@ -1,0 +1,45 @@
+"""From any older schema to the present one, forward only.
+
+A change of the tables adds one to ``schema.VERSION`` and a step here, under the version it leads to.
+A step gets a connection inside the transaction that also raises the version: it happens whole or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection, insert, inspect, select, update
+
+from gadcore.errors import StoreError
+from gadcore.store import schema
+
+Step = Callable[[Connection], None]
+
+STEPS: dict[int, Step] = {}
+
+
+def migrate(connection: Connection) -> int:
+    """Bring the data base to the present schema; returns the version it had (0 = it was empty)."""
+    found = version_of(connection)
+    if found > schema.VERSION:
+        raise StoreError(
+            f"This data base has schema version {found}; this program knows versions up to {schema.VERSION}. "
+            "It was written by a newer Ringfence: update the program, or set GAD_HOME to another folder."
+        )
+    if found == schema.VERSION:
+        return found
+    if found == 0:
+        schema.metadata.create_all(connection)
+        connection.execute(insert(schema.schema_version).values(version=schema.VERSION))
+        return found
+    for version in range(found + 1, schema.VERSION + 1):
+        STEPS[version](connection)
+    connection.execute(update(schema.schema_version).values(version=schema.VERSION))
+    return found
+
+
+def version_of(connection: Connection) -> int:
+    """Schema version of a data base; 0 for an empty one."""
+    if not inspect(connection).has_table("schema_version"):
+        return 0
+    return int(connection.execute(select(schema.schema_version.c.version)).scalar_one())

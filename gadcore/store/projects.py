@@ -1,0 +1,112 @@
+"""Projects and their preferences."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+from sqlalchemy import Row, delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from gadcore.errors import NotFound, StoreError
+from gadcore.graph import Graph
+from gadcore.store.database import Database
+from gadcore.store.schema import jobs, label_events, now, preferences, progress, projects, runs
+
+
+class Projects:
+    """Rows of the projects table, by id or by name."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, name: str, owner: str, graph: Graph, *, has_truth: bool, project_id: str) -> Row[Any]:
+        """Write a project; StoreError when the name is in use."""
+        values = {
+            "id": project_id,
+            "name": name,
+            "owner": owner,
+            "created_at": now(),
+            "n_nodes": graph.n_nodes,
+            "n_edges": graph.n_edges,
+            "n_features": graph.n_features,
+            "fingerprint": graph.fingerprint,
+            "has_truth": has_truth,
+            "n_events": 0,
+        }
+        with self._database.writing() as connection:
+            try:
+                connection.execute(insert(projects).values(values))
+            except IntegrityError as error:
+                raise name_in_use(name) from error
+        return self.get(project_id)
+
+    def all(self) -> list[Row[Any]]:
+        """Every project, newest first."""
+        with self._database.reading() as connection:
+            return list(connection.execute(select(projects).order_by(projects.c.created_at.desc())))
+
+    def find(self, project: str) -> Row[Any] | None:
+        """The project with this id or name, or None."""
+        query = select(projects).where(or_(projects.c.id == project, projects.c.name == project))
+        with self._database.reading() as connection:
+            return connection.execute(query).first()
+
+    def get(self, project: str) -> Row[Any]:
+        """The project with this id or name; NotFound lists those there are."""
+        row = self.find(project)
+        if row is None:
+            names = ", ".join(repr(r.name) for r in self.all()[:10]) or "none yet"
+            raise NotFound(
+                f"There is no project {project!r}. Projects: {names}. "
+                "Import a graph first: python -m gadcore import PATH --project NAME."
+            )
+        return row
+
+    def remove(self, project_id: str) -> None:
+        """Delete a project with its labels, runs and preferences."""
+        of_runs = select(runs.c.id).where(runs.c.project_id == project_id)
+        with self._database.writing() as connection:
+            connection.execute(delete(progress).where(progress.c.run_id.in_(of_runs)))
+            for table in (preferences, label_events, runs, jobs):
+                connection.execute(delete(table).where(table.c.project_id == project_id))
+            connection.execute(delete(projects).where(projects.c.id == project_id))
+
+    def run_in_use(self, project_id: str) -> str | None:
+        """Id of the run whose scores are shown."""
+        query = select(projects.c.run_in_use).where(projects.c.id == project_id)
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar()
+
+    def use_run(self, project_id: str, run_id: str | None) -> None:
+        with self._database.writing() as connection:
+            connection.execute(update(projects).where(projects.c.id == project_id).values(run_in_use=run_id))
+
+    def preference(self, project_id: str, key: str, default: Any = None) -> Any:
+        """JSON value under a key, or ``default``."""
+        query = select(preferences.c.value).where(
+            preferences.c.project_id == project_id, preferences.c.key == key
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).first()
+        return default if row is None else row.value
+
+    def set_preference(self, project_id: str, key: str, value: Any) -> None:
+        """Keep a JSON value under a key."""
+        same = (preferences.c.project_id == project_id) & (preferences.c.key == key)
+        with self._database.writing() as connection:
+            connection.execute(delete(preferences).where(same))
+            connection.execute(insert(preferences).values(project_id=project_id, key=key, value=value))
+
+
+def new_project_id(name: str) -> str:
+    """A readable id that is safe as a folder name: ``cora-3fa9c1``."""
+    word = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "project"
+    return f"{word}-{uuid.uuid4().hex[:6]}"
+
+
+def name_in_use(name: str) -> StoreError:
+    return StoreError(
+        f"A project named {name!r} exists already. Choose another name, or delete that project first."
+    )

@@ -1,0 +1,169 @@
+"""Tables of the store. ``VERSION`` counts up with every change of them; see migrations.py.
+
+projects ──┬── preferences     one JSON value per key
+           ├── label_events    append-only; the label set is what they add up to
+           ├── runs ── progress    reported epochs of a run
+           └── jobs            other work for the worker processes: layouts, scoring of new nodes
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+VERSION = 1
+
+metadata = MetaData()
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """Aware UTC times in Python, naive UTC in the data base (SQLite keeps no zone)."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _project() -> Column[Any]:
+    return Column("project_id", String(80), ForeignKey("projects.id", ondelete="CASCADE"), nullable=False)
+
+
+schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
+
+projects = Table(
+    "projects",
+    metadata,
+    Column("id", String(80), primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("owner", String(200), nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("n_nodes", Integer, nullable=False),
+    Column("n_edges", Integer, nullable=False),
+    Column("n_features", Integer, nullable=False),
+    Column("fingerprint", String(64), nullable=False),
+    Column("has_truth", Boolean, nullable=False),
+    Column("run_in_use", String(40)),
+    # Raised with every event: its row lock makes ids of a project's events appear in order.
+    Column("n_events", Integer, nullable=False, default=0),
+)
+
+preferences = Table(
+    "preferences",
+    metadata,
+    _project(),
+    Column("key", String(80), nullable=False),
+    Column("value", JSON),
+    UniqueConstraint("project_id", "key"),
+)
+
+label_events = Table(
+    "label_events",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    _project(),
+    Column("kind", String(8), nullable=False),  # label, undo, redo, note
+    Column("event_group", String(40), nullable=False),
+    Column("node_id", Text, nullable=False),  # "" for undo and redo, which name a group
+    Column("verdict", String(12)),
+    Column("analyst", String(200), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("source", String(40), nullable=False),
+    Column("note", Text, nullable=False, default=""),
+    Column("strategy", String(40), nullable=False, default=""),
+    Column("inclusion_probability", Float),
+    Column("weight", Float, nullable=False, default=1.0),
+    Index("label_events_of_project", "project_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    _project(),
+    Column("number", Integer, nullable=False),
+    Column("status", String(12), nullable=False),  # queued, running, done, failed, cancelled
+    Column("model", String(40), nullable=False),
+    Column("params", JSON, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("warm", Boolean, nullable=False),  # may start from the run in use
+    Column("device", String(20), nullable=False),
+    Column("graph_fingerprint", String(64), nullable=False),
+    Column("label_hash", String(64), nullable=False),
+    Column("normal", Integer, nullable=False),
+    Column("anomalous", Integer, nullable=False),
+    Column("unsure", Integer, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("started_at", UtcTime),
+    Column("ended_at", UtcTime),
+    Column("seconds", Float),
+    Column("epoch", Integer, nullable=False, default=0),
+    Column("epochs", Integer, nullable=False, default=0),
+    Column("stage", String(60), nullable=False, default=""),
+    Column("loss", Float),
+    Column("auc", Float),
+    Column("basis", String(40), nullable=False, default=""),
+    Column("message", Text, nullable=False, default=""),
+    Column("versions", JSON, nullable=False),
+    Column("heartbeat_at", UtcTime),
+    Column("cancel", Boolean, nullable=False, default=False),
+    Column("pid", Integer),
+    Column("host", String(200)),
+    UniqueConstraint("project_id", "number"),
+    Index("runs_by_status", "status"),
+)
+
+progress = Table(
+    "progress",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", String(40), ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("epoch", Integer, nullable=False),
+    Column("epochs", Integer, nullable=False),
+    Column("loss", Float),
+    Column("auc", Float),
+    Column("stage", String(60), nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    _project(),
+    Column("kind", String(12), nullable=False),  # layout, score
+    Column("payload", JSON, nullable=False),
+    Column("status", String(12), nullable=False),  # queued, running, done, failed
+    Column("created_at", UtcTime, nullable=False),
+    Column("ended_at", UtcTime),
+    Column("message", Text, nullable=False, default=""),
+    Column("result", JSON),
+    Column("host", String(200)),
+    Index("jobs_by_status", "status"),
+)

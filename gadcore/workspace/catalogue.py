@@ -1,0 +1,118 @@
+"""Projects as a whole: list, create, delete, the bundled demo."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gadcore import worker
+from gadcore.cases import ProjectInfo, as_json
+from gadcore.errors import NotFound, StoreError
+from gadcore.graph import Truth
+from gadcore.labels import Verdict
+from gadcore.settings import ROOT, Settings
+from gadcore.store import Store, name_in_use, new_project_id, open_store
+
+if TYPE_CHECKING:
+    from gadcore.ingest import Reading
+
+DEMO, DEMO_FOLDER = "demo", ROOT / "data" / "demo"
+
+
+def projects(settings: Settings) -> list[ProjectInfo]:
+    """Every project, newest first."""
+    store = open_store(settings)
+    return [project_info(store, row) for row in store.projects.all()]
+
+
+def project_info(store: Store, row: Any) -> ProjectInfo:
+    """A project as a card: sizes, labels by verdict, last run."""
+    events = store.events(row.id).view().current.values()
+    counts = {verdict.value: sum(event.verdict is verdict for event in events) for verdict in Verdict}
+    runs = store.runs.of_project(row.id)
+    created: datetime = row.created_at
+    return ProjectInfo(
+        id=row.id,
+        name=row.name,
+        owner=row.owner,
+        created_at=created,
+        n_nodes=row.n_nodes,
+        n_edges=row.n_edges,
+        n_features=row.n_features,
+        fingerprint=row.fingerprint,
+        has_truth=row.has_truth,
+        last_run=runs[0] if runs else None,
+        **counts,
+    )
+
+
+def create(name: str, reading: Reading, owner: str | None, settings: Settings) -> str:
+    """Store a graph as a new project and return its id; a half-written project is never visible."""
+    name, store = name.strip(), open_store(settings)
+    if not name or len(name) > 200:
+        raise StoreError(f"A project name of {len(name)} characters. Expected: 1 to 200 characters.")
+    if store.projects.find(name) is not None:
+        raise name_in_use(name)
+    project_id = new_project_id(name)
+    folder = store.folders.project(project_id)
+    part = folder.with_name(folder.name + ".part")
+    try:
+        reading.graph.save(part / "graph")
+        if reading.truth is not None:
+            np.save(part / "truth.npy", reading.truth.y)
+        (part / "report.json").write_text(json.dumps(as_json(reading.report)), encoding="utf-8")
+        part.rename(folder)
+        has_truth = reading.truth is not None
+        store.projects.add(
+            name, owner or settings.analyst, reading.graph, has_truth=has_truth, project_id=project_id
+        )
+    except OSError as error:
+        raise StoreError(
+            f"The project cannot be written to {folder} ({error}). "
+            "Free some disk space or set GAD_HOME to a writable folder."
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        if store.projects.find(project_id) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    return project_id
+
+
+def delete(project: str, settings: Settings) -> None:
+    """Remove a project with its graph, labels and runs; a run under way is stopped first."""
+    store = open_store(settings)
+    row = store.projects.get(project)
+    for run in store.runs.of_project(row.id, "queued", "running"):
+        store.runs.cancel(run.id)
+    worker.wake(settings)
+    store.projects.remove(row.id)
+    store.forget(row.id)
+    shutil.rmtree(store.folders.project(row.id), ignore_errors=True)
+
+
+def demo(settings: Settings) -> str:
+    """Id of the bundled demo project, imported at first use."""
+    store = open_store(settings)
+    row = store.projects.find(DEMO)
+    if row is not None:
+        return str(row.id)
+    from gadcore.ingest import read
+
+    try:
+        return create(DEMO, read(DEMO_FOLDER), None, settings)
+    except StoreError:  # another process was quicker
+        return str(store.projects.get(DEMO).id)
+
+
+def truth(store: Store, project_id: str, name: str) -> Truth:
+    """Known answers; NotFound for a project without."""
+    try:
+        return Truth(np.load(store.folders.truth(project_id), allow_pickle=False))
+    except FileNotFoundError:
+        raise NotFound(
+            f"The project {name!r} has no truth column. Import the graph again and name one."
+        ) from None

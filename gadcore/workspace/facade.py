@@ -1,0 +1,330 @@
+"""The Workspace class: thin methods over the modules of this package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gadcore import worker
+from gadcore.cases import (
+    Explanation,
+    Neighbourhood,
+    NodeCard,
+    ProjectInfo,
+    QueueRow,
+    RunComparison,
+    RunInfo,
+)
+from gadcore.graph import FloatArray, Graph, Truth
+from gadcore.labels import LabelEvent, Labels, Verdict
+from gadcore.runs import OnProgress, Result, end_lost_runs, perform
+from gadcore.settings import Settings
+from gadcore.workspace import catalogue, labelling, maps, node_cards, ordering, training
+from gadcore.workspace.project import Project
+from gadcore.workspace.queue_rows import Filter, rows, search_index
+
+if TYPE_CHECKING:
+    from gadcore.ingest import Reading
+
+DEFAULT_MODEL = "an+"
+
+
+class Workspace:
+    """An open project. Cheap to open; safe to share between threads."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self.id, self.name, self.settings = project.id, project.name, project.settings
+
+    # Projects
+
+    @classmethod
+    def open(cls, project: str, settings: Settings | None = None) -> Workspace:
+        """A project by id or name; NotFound otherwise."""
+        return cls(Project(settings or Settings.from_env(), project))
+
+    @classmethod
+    def create(
+        cls, name: str, reading: Reading, *, owner: str | None = None, settings: Settings | None = None
+    ) -> Workspace:
+        """Store a graph as a new project; StoreError if the name is in use."""
+        settings = settings or Settings.from_env()
+        return cls.open(catalogue.create(name, reading, owner, settings), settings)
+
+    @classmethod
+    def open_demo(cls, settings: Settings | None = None) -> Workspace:
+        """The bundled demo project, imported at first use."""
+        settings = settings or Settings.from_env()
+        return cls.open(catalogue.demo(settings), settings)
+
+    @staticmethod
+    def projects(settings: Settings | None = None) -> list[ProjectInfo]:
+        """Every project, newest first."""
+        return catalogue.projects(settings or Settings.from_env())
+
+    @staticmethod
+    def delete(project: str, settings: Settings | None = None) -> None:
+        """Remove a project with its graph, labels and runs."""
+        catalogue.delete(project, settings or Settings.from_env())
+
+    def info(self) -> ProjectInfo:
+        """The project as a card."""
+        return catalogue.project_info(self._project.store, self._project.store.projects.get(self.id))
+
+    @property
+    def graph(self) -> Graph:
+        return self._project.graph
+
+    @property
+    def has_truth(self) -> bool:
+        return self._project.has_truth
+
+    def truth(self) -> Truth:
+        """Known answers of a benchmark, for experiments and practice only; NotFound without."""
+        return catalogue.truth(self._project.store, self.id, self.name)
+
+    def report(self) -> dict[str, Any]:
+        """The preflight report of the import, as JSON types; empty if there is none."""
+        try:
+            found = json.loads(self._project.store.folders.report(self.id).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    # Labels
+
+    def record(
+        self,
+        node_id: str,
+        verdict: Verdict | str,
+        *,
+        analyst: str | None = None,
+        note: str = "",
+        source: str = "app",
+        strategy: str = "",
+        inclusion_probability: float | None = None,
+    ) -> LabelEvent:
+        """Keep a verdict on a node."""
+        return labelling.record(
+            self._project,
+            [node_id],
+            verdict,
+            analyst=analyst,
+            note=note,
+            source=source,
+            strategy=strategy,
+            inclusion_probability=inclusion_probability,
+        )[0]
+
+    def record_group(
+        self,
+        node_ids: Iterable[str],
+        verdict: Verdict | str,
+        *,
+        analyst: str | None = None,
+        note: str = "",
+        source: str = "ring",
+        weight: float = 1.0,
+    ) -> list[LabelEvent]:
+        """Keep one verdict on several nodes: one group, one undo."""
+        return labelling.record(
+            self._project, node_ids, verdict, analyst=analyst, note=note, source=source, weight=weight
+        )
+
+    def undo(self, analyst: str | None = None) -> list[LabelEvent]:
+        """Take back the analyst's last group; the label events taken back, [] if there is nothing."""
+        return self._project.store.events(self.id).toggle("undo", self._project.analyst(analyst))
+
+    def redo(self, analyst: str | None = None) -> list[LabelEvent]:
+        """Restore what the analyst took back last; the label events restored, [] if there is nothing."""
+        return self._project.store.events(self.id).toggle("redo", self._project.analyst(analyst))
+
+    def can_undo(self, analyst: str | None = None) -> bool:
+        return self._project.store.events(self.id).can("undo", self._project.analyst(analyst))
+
+    def can_redo(self, analyst: str | None = None) -> bool:
+        return self._project.store.events(self.id).can("redo", self._project.analyst(analyst))
+
+    def note(self, node_id: str, text: str, *, analyst: str | None = None) -> LabelEvent:
+        """Keep a note on a node, with or without a verdict; an empty one removes it."""
+        return labelling.note(self._project, node_id, text, analyst=analyst)
+
+    def current(self) -> dict[str, LabelEvent]:
+        """Node id -> its label event that holds now."""
+        return dict(self._project.view().current)
+
+    def history(self, node_id: str) -> list[LabelEvent]:
+        """Every event that touched a node, oldest first; undo and redo among them."""
+        return self._project.store.events(self.id).history(node_id)
+
+    def labels(self) -> Labels:
+        """The label set that a run would be trained on now."""
+        return self._project.labels()
+
+    def counts(self) -> dict[str, int]:
+        """normal, anomalous, unsure, and fresh: changes that the run in use has not seen."""
+        return labelling.counts(self._project)
+
+    def import_labels(self, path: str | Path, *, analyst: str | None = None) -> dict[str, Any]:
+        """Record the labels of a file as one group: added, unchanged, unknown (ids)."""
+        return labelling.import_labels(self._project, Path(path), analyst=analyst)
+
+    def export_labels(self, path: str | Path) -> int:
+        """Write the current labels to a .csv, .tsv, .parquet or .jsonl file; returns how many."""
+        return labelling.export_labels(self._project, Path(path))
+
+    def preference(self, key: str, default: Any = None) -> Any:
+        return self._project.store.projects.preference(self.id, key, default)
+
+    def set_preference(self, key: str, value: Any) -> None:
+        self._project.store.projects.set_preference(self.id, key, value)
+
+    # Runs
+
+    def start_run(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        params: dict[str, Any] | None = None,
+        device: str = "auto",
+        seed: int = 0,
+        warm: bool = True,
+    ) -> RunInfo:
+        """Queue a run for the worker process, which is started if need be; returns at once."""
+        run = training.queue_run(self._project, model, params, device, seed, warm)
+        worker.start(self.settings)
+        worker.wake(self.settings)
+        return run
+
+    def train(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        params: dict[str, Any] | None = None,
+        device: str = "auto",
+        seed: int = 0,
+        warm: bool = True,
+        on_progress: OnProgress | None = None,
+    ) -> RunInfo:
+        """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
+        run = training.queue_run(self._project, model, params, device, seed, warm)
+        return perform(self._project.store, self.settings, run.id, on_progress=on_progress)
+
+    def ensure_ranked(self) -> RunInfo | None:
+        """Start the first run when there is none, so that a ranked queue exists before any label."""
+        if self._project.result() is not None:
+            return None
+        return self.active_run() or self.start_run()
+
+    def runs(self) -> list[RunInfo]:
+        """All runs, newest first."""
+        return training.runs(self._project)
+
+    def run(self, run_id: str) -> RunInfo:
+        """A run by id or number; NotFound otherwise."""
+        end_lost_runs(self._project.store, self.id)
+        return self._project.store.runs.get(self._project.own_run(run_id))
+
+    def active_run(self) -> RunInfo | None:
+        """The run that is under way or waits; a waiting run whose worker is gone gets a new worker."""
+        run = training.active_run(self._project)
+        if run is not None and run.status == "queued":
+            worker.start(self.settings)
+        return run
+
+    def current_run(self) -> RunInfo | None:
+        """The run whose scores are shown."""
+        used = self._project.store.projects.run_in_use(self.id)
+        return self._project.store.runs.get(used) if used else None
+
+    def cancel_run(self, run_id: str) -> None:
+        """Ask a run to stop; it does so within one epoch."""
+        self._project.store.runs.cancel(self._project.own_run(run_id))
+
+    def use_run(self, run_id: str) -> RunInfo:
+        """Show the scores of another run (roll back)."""
+        return training.use_run(self._project, run_id)
+
+    def delete_run(self, run_id: str) -> None:
+        """Remove a run that is not under way."""
+        training.delete_run(self._project, run_id)
+
+    def history_of(self, run_id: str) -> list[dict[str, Any]]:
+        """Reported epochs of a run: epoch, epochs, loss, auc, stage."""
+        return training.history_of(self._project, run_id)
+
+    def compare(self, before_id: str, after_id: str, k: int = 100) -> RunComparison:
+        """Two runs side by side."""
+        return training.compare(self._project, before_id, after_id, k)
+
+    def result(self, run_id: str | None = None) -> Result | None:
+        """Scores and more of a run, else of the run in use; None when there is none yet."""
+        return self._project.result(self._project.own_run(run_id) if run_id else None)
+
+    # Cases
+
+    def queue(
+        self,
+        *,
+        strategy: str | None = None,
+        n: int = 50,
+        where: Filter | None = None,
+        analyst: str | None = None,
+    ) -> list[QueueRow]:
+        """The next cases, in an order that keeps still until the next run."""
+        return ordering.queue(self._project, strategy=strategy, n=n, where=where, analyst=analyst)
+
+    def case(self, node_id: str) -> NodeCard:
+        """Everything known of a node."""
+        return node_cards.case(self._project, node_id)
+
+    def search(self, text: str, limit: int = 20) -> list[QueueRow]:
+        """Nodes by id, name or attribute; ``column=value`` looks into one column."""
+        return rows(self._project, search_index(self._project).find(text, limit))
+
+    def similar(self, node_id: str, n: int = 8) -> list[QueueRow]:
+        """Nodes that look like this one to the model, nearest first."""
+        return node_cards.similar(self._project, self._project.node(node_id), n)
+
+    def neighbourhood(
+        self, node_id: str, *, hops: int = 1, cap: int = 60, expanded: Iterable[str] = ()
+    ) -> Neighbourhood:
+        """The part of the graph around a node, with fixed positions."""
+        return maps.neighbourhood(self._project, node_id, hops, cap, tuple(expanded))
+
+    def ring(self, node_id: str) -> list[str]:
+        """Nodes that belong together with this one, itself first: a group to label at once."""
+        return maps.ring(self._project, node_id)
+
+    def explain(self, node_id: str) -> Explanation:
+        """Why a node stands where it stands; RunError before the first run."""
+        return maps.explain(self._project, node_id)
+
+    def score_new(self, path: str | Path, edges: str | Path | None = None) -> list[QueueRow]:
+        """Nodes that arrived after training, scored by the run in use, highest first; nothing is stored."""
+        return maps.score_new(self._project, Path(path), Path(edges) if edges else None)
+
+    # Maps and the worker
+
+    def layout(self, kind: str = "pca", run_id: str | None = None) -> FloatArray | None:
+        """(N, 2) positions on the map of a run (of the one in use), or None while they are not made."""
+        result = self.result(run_id)
+        return result.layout(kind) if result else None
+
+    def request_layout(self, kind: str, run_id: str | None = None) -> None:
+        """Have a map drawn by the layout worker; ask ``layout`` until it is there."""
+        maps.request_layout(self._project, kind, run_id)
+
+    def layout_state(self, kind: str, run_id: str | None = None) -> tuple[str, str]:
+        """("done" | "queued" | "running" | "failed" | "none", message)."""
+        return maps.layout_state(self._project, kind, run_id)
+
+    def start_worker(self) -> None:
+        """Have the training process warm up in the background."""
+        worker.start(self.settings)
+
+    def worker_state(self) -> dict[str, Any]:
+        """alive, ready, busy, device, pid of the training process."""
+        return worker.state(self.settings)

@@ -1,0 +1,131 @@
+"""Label files: a table with the columns ``node_id`` and ``label``; more columns are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gadcore.errors import InputError, LabelError
+from gadcore.labels import LabelEvent, Verdict
+
+ID_COLUMNS = ("node_id", "id", "node", "~id", ":id")
+LABEL_COLUMNS = ("label", "verdict", "y", "truth")
+
+_READERS: dict[str, Callable[[Path], Any]] = {
+    ".csv": lambda path: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig"),
+    ".tsv": lambda path: pd.read_csv(path, dtype=str, keep_default_na=False, sep="\t", encoding="utf-8-sig"),
+    ".parquet": pd.read_parquet,
+    ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False, convert_dates=False),
+    ".json": lambda path: pd.read_json(path, dtype=False, convert_dates=False),
+}
+
+
+def read_labels(path: Path) -> list[dict[str, Any]]:
+    """Rows with node_id, verdict, note, strategy, inclusion_probability; empty labels are skipped."""
+    table = _table(path)
+    by_name = {str(column).strip().lower(): column for column in table.columns}
+    ids, labels = _column(path, by_name, ID_COLUMNS), _column(path, by_name, LABEL_COLUMNS)
+    rows: dict[str, dict[str, Any]] = {}
+    for number, record in enumerate(table.to_dict("records"), start=2):
+        text = _text(record[labels])
+        if not text:
+            continue
+        node_id = _text(record[ids], strip=False)
+        row = {"node_id": node_id, "verdict": _verdict(path, number, text).value, **_extras(record, by_name)}
+        if rows.get(node_id, row)["verdict"] != row["verdict"]:
+            raise InputError(
+                f"{path.name}, row {number}: node {node_id!r} has two verdicts",
+                "one row per node",
+                "keep the one that holds",
+            )
+        rows[node_id] = row
+    return list(rows.values())
+
+
+def write_labels(path: Path, events: Iterable[LabelEvent]) -> int:
+    """Write labels in the columns that ``read_labels`` understands; the format follows the suffix."""
+    table = pd.DataFrame([_row(event) for event in events], columns=[*_row_columns()])
+    suffix = path.suffix.lower() or ".csv"
+    if suffix not in (".csv", ".tsv", ".parquet", ".jsonl"):
+        raise InputError(
+            f"{path.name}: labels cannot be written as {suffix}", ".csv, .tsv, .parquet or .jsonl"
+        )
+    from gadcore.export.files import neutral  # with networkx behind it, too heavy for the top
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if suffix == ".parquet":
+            table.to_parquet(path, index=False)
+        elif suffix == ".jsonl":
+            table.to_json(path, orient="records", lines=True, force_ascii=False)
+        else:
+            table.map(neutral).to_csv(
+                path, index=False, sep="\t" if suffix == ".tsv" else ",", encoding="utf-8"
+            )
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error})", fix="choose a folder you may write to"
+        ) from error
+    return len(table)
+
+
+def _table(path: Path) -> Any:
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(f"{path.name} is no label file", "a .csv, .tsv, .parquet, .jsonl or .json table")
+    try:
+        return reader(path)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}", fix="check the path") from None
+    except (OSError, ValueError, UnicodeError) as error:
+        raise InputError(f"{path.name} cannot be read ({error})", "a table with node_id and label") from error
+
+
+def _column(path: Path, by_name: dict[str, Any], accepted: tuple[str, ...]) -> Any:
+    for name in accepted:
+        if name in by_name:
+            return by_name[name]
+    raise InputError(
+        f"{path.name} has the columns {', '.join(by_name) or '(none)'}",
+        f"a column {accepted[0]} (also accepted: {', '.join(accepted[1:])})",
+    )
+
+
+def _verdict(path: Path, number: int, text: str) -> Verdict:
+    try:
+        return Verdict.parse(text)
+    except LabelError as error:
+        raise InputError(f"{path.name}, row {number}: {error}") from None
+
+
+def _extras(record: dict[Any, Any], by_name: dict[str, Any]) -> dict[str, Any]:
+    extras: dict[str, Any] = {
+        name: _text(record[by_name[name]]) for name in ("note", "strategy") if name in by_name
+    }
+    chance = _text(record[by_name["inclusion_probability"]]) if "inclusion_probability" in by_name else ""
+    try:
+        extras["inclusion_probability"] = float(chance) if chance else None
+    except ValueError:
+        extras["inclusion_probability"] = None
+    return extras
+
+
+def _text(value: Any, *, strip: bool = True) -> str:
+    if value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value))):
+        return ""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return text.strip() if strip else text
+
+
+def _row_columns() -> tuple[str, ...]:
+    return (
+        "node_id", "label", "analyst", "at", "source", "note", "strategy", "inclusion_probability", "weight",
+    )  # fmt: skip
+
+
+def _row(event: LabelEvent) -> dict[str, Any]:
+    values = {"label": event.verdict.value if event.verdict else "", "at": event.at.isoformat()}
+    return {name: values[name] if name in values else getattr(event, name) for name in _row_columns()}

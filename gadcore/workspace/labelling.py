@@ -1,0 +1,92 @@
+"""Verdicts in, verdicts out: single ones, groups, undo, notes, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from gadcore.errors import LabelError
+from gadcore.labels import LabelEvent, Verdict
+from gadcore.workspace.label_files import read_labels, write_labels
+from gadcore.workspace.project import Project
+
+
+def record(
+    project: Project,
+    node_ids: Iterable[str],
+    verdict: Verdict | str,
+    *,
+    analyst: str | None,
+    inclusion_probability: float | None = None,
+    **values: Any,
+) -> list[LabelEvent]:
+    """Write the same verdict for these nodes as one group; NotFound before anything is written."""
+    ids = list(dict.fromkeys(node_ids))
+    if not ids:
+        raise LabelError("No node was named. Expected: at least one node for a verdict.")
+    for node_id in ids:
+        project.node(node_id)
+    word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
+    if inclusion_probability is not None and not 0 < inclusion_probability <= 1:
+        raise LabelError(
+            f"An inclusion probability of {inclusion_probability}. Expected: above 0, at most 1."
+        )
+    common = {"verdict": word.value, "inclusion_probability": inclusion_probability, **values}
+    rows = [{"node_id": node_id, **common} for node_id in ids]
+    return project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
+
+
+def note(project: Project, node_id: str, text: str, *, analyst: str | None) -> LabelEvent:
+    """Keep a note on a node, with or without a verdict; an empty one removes it."""
+    project.node(node_id)
+    row = {"node_id": node_id, "note": text.strip()}
+    return project.store.events(project.id).append([row], analyst=project.analyst(analyst), kind="note")[0]
+
+
+def counts(project: Project) -> dict[str, int]:
+    """Labels by verdict, and ``fresh``: changes that the run in use has not seen."""
+    current = project.view().current
+    found = {verdict.value: 0 for verdict in Verdict}
+    learnt: dict[str, str] = {}
+    for node_id, event in current.items():
+        if event.verdict is None:
+            continue
+        found[event.verdict.value] += 1
+        if event.verdict is not Verdict.UNSURE:
+            learnt[node_id] = event.verdict.value
+    result = project.result()
+    seen = result.labels if result else {}
+    return {**found, "fresh": len({node for node, _ in learnt.items() ^ seen.items()})}
+
+
+def import_labels(project: Project, path: Path, *, analyst: str | None) -> dict[str, Any]:
+    """Record the labels of a file as one group.
+
+    Returns ``added`` (written), ``unchanged`` (already so) and ``unknown`` (ids not in the graph).
+    """
+    current = project.view().current
+    rows, unchanged, unknown = [], 0, []
+    for row in read_labels(path):
+        node_id = _known_id(project, row["node_id"])
+        if node_id is None:
+            unknown.append(row["node_id"])
+        elif (known := current.get(node_id)) is not None and known.verdict == row["verdict"]:
+            unchanged += 1
+        else:
+            rows.append({**row, "node_id": node_id, "source": "import"})
+    if rows:
+        project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
+    return {"added": len(rows), "unchanged": unchanged, "unknown": unknown}
+
+
+def export_labels(project: Project, path: Path) -> int:
+    """Write the current labels to .csv, .tsv, .parquet or .jsonl; returns how many."""
+    view = project.view()
+    return write_labels(path, view.current.values())
+
+
+def _known_id(project: Project, node_id: str) -> str | None:
+    """The id as the graph has it; a leading ' that guarded a spreadsheet cell is taken off."""
+    bare = node_id.removeprefix("'")
+    return next((found for found in (node_id, bare) if found in project.graph), None)

@@ -1,0 +1,60 @@
+"""The card of a node: everything known of it, in one record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from gadcore.cases import NodeCard, QueueRow
+from gadcore.labels import LabelEvent
+from gadcore.workspace.columns import Columns
+from gadcore.workspace.ordering import first_reasons
+from gadcore.workspace.project import DERIVED, Project
+from gadcore.workspace.queue_rows import UNRANKED, WORDS, rows
+
+RUNS_SHOWN = 12
+SIMILAR_SHOWN = 8
+BANDS = ((99.0, "high"), (95.0, "raised"), (50.0, "usual"), (0.0, "low"))  # from this percentile on
+
+
+def case(project: Project, node_id: str) -> NodeCard:
+    """Everything known of a node; NotFound otherwise."""
+    node, result = project.node(node_id), project.result()
+    reason = first_reasons(project, result, [node])[0] if result else UNRANKED
+    row = rows(project, [node], result=result, reasons=[reason])[0]
+    probability = result.probability[node] if result and result.probability is not None else None
+    return NodeCard(
+        row=row,
+        degree=len(project.graph.neighbours(node)[0]),
+        probability=None if probability is None else float(probability),
+        probability_reason=result.probability_reason if result else "no run yet",
+        band=band(row.percentile) if result else "",
+        attributes=DERIVED.get(("columns", project.fingerprint), lambda: Columns(project.graph)).of(node),
+        rank_history=[(r.info.number, r.rank_of(node)) for r in project.results(RUNS_SHOWN)],
+        neighbour_verdicts=_neighbour_verdicts(project, node),
+        events=[_shown(event) for event in reversed(project.store.events(project.id).history(node_id))],
+        note=project.view().notes.get(node_id, ""),
+        similar=similar(project, node, SIMILAR_SHOWN),
+    )
+
+
+def band(percentile: float) -> str:
+    """A word for a percentile: no false precision on screen."""
+    return next(word for least, word in BANDS if percentile >= least)
+
+
+def similar(project: Project, node: int, n: int) -> list[QueueRow]:
+    """Nodes that look like this one to the model, nearest first."""
+    return []
+
+
+def _neighbour_verdicts(project: Project, node: int) -> dict[str, int]:
+    around, _ = project.graph.neighbours(node)
+    words = Counter(WORDS.get(int(code), "unlabelled") for code in project.verdicts()[around])
+    return {word: words[word] for word in ("normal", "anomalous", "unsure", "unlabelled")}
+
+
+def _shown(event: LabelEvent) -> dict[str, Any]:
+    verdict = event.verdict.value if event.verdict else None
+    names = ("at", "analyst", "note", "kind", "source", "strategy", "group")
+    return {"verdict": verdict, **{name: getattr(event, name) for name in names}}

@@ -1,0 +1,128 @@
+"""The order of the queue: a query strategy over the run in use, kept still while labels come in.
+
+An order is worked out once per run and strategy. Labels only strike nodes off it, so no case jumps while an
+analyst works; the next run brings a new order.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gadcore.cases import QueueRow
+from gadcore.detectors import BOTH
+from gadcore.queries import AUDIT_SHARE, DEFAULT, Pool, Query, queue_order
+from gadcore.queries.pool import RECENT
+from gadcore.runs import Result
+from gadcore.workspace.project import DERIVED, Project
+from gadcore.workspace.queue_rows import UNRANKED, Filter, filtered, rows
+
+AHEAD = 200  # cases worked out at a time
+
+
+def queue(
+    project: Project, *, strategy: str | None, n: int, where: Filter | None, analyst: str | None
+) -> list[QueueRow]:
+    """The next cases: by strategy when unlabelled nodes are asked for, else by score."""
+    where, result = where or Filter(), project.result()
+    if result is None:
+        nodes = np.flatnonzero(filtered(project, where, analyst, None))
+        widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
+        return rows(project, widest, reasons=[UNRANKED] * len(widest))
+    if where.verdict in (None, "unlabelled"):
+        return _order(project, result, strategy, where).rows(n)
+    keep = filtered(project, where, analyst, result)
+    nodes = result.order[keep[result.order]][:n]
+    return rows(project, nodes, result=result, reasons=first_reasons(project, result, nodes), strategy="top")
+
+
+def _order(project: Project, result: Result, strategy: str | None, where: Filter) -> _Order:
+    """The kept order of a run, strategy and filter."""
+    name = strategy or str(_preferred(project, "strategy", DEFAULT))
+    share = float(_preferred(project, "audit_share", AUDIT_SHARE))
+    dial = float(_preferred(project, "dial", 0.5))
+    key = ("order", result.info.id, name, share, dial, where)
+    return DERIVED.get(key, lambda: _Order(project, result, where, name, share, dial))
+
+
+def _preferred(project: Project, key: str, default: Any) -> Any:
+    return project.store.projects.preference(project.id, key, default)
+
+
+@dataclass
+class _Order:
+    """Cases in the order in which a strategy asks for them."""
+
+    project: Project
+    result: Result
+    where: Filter
+    strategy: str
+    audit_share: float
+    dial: float
+    queries: list[Query] = field(default_factory=list)
+    exhausted: bool = False
+
+    def rows(self, n: int) -> list[QueueRow]:
+        """The first ``n`` cases that have no label yet."""
+        verdicts = self.project.verdicts()
+        open_ = [query for query in self.queries if verdicts[query.node] == -1]
+        if len(open_) < n and not self.exhausted:
+            open_ = self._lengthen(open_, n)
+        return self._drawn(open_[:n])
+
+    def _lengthen(self, open_: list[Query], n: int) -> list[Query]:
+        """Work out more cases behind those that are still open."""
+        known = {query.node for query in open_}
+        asked = len(known) + max(n, AHEAD)
+        rng = np.random.default_rng(zlib.crc32(self.result.info.id.encode()))
+        found = queue_order(self._pool(), self.strategy, asked, rng, self.audit_share)
+        self.exhausted = len(found) < asked
+        self.queries = open_ + [query for query in found if query.node not in known]
+        return self.queries
+
+    def _pool(self) -> Pool:
+        result, project = self.result, self.project
+        events = sorted(project.view().current.values(), key=lambda event: event.id)[-RECENT:]
+        return Pool(
+            scores=result.scores,
+            labels=project.labels(),
+            embedding=result.embedding,
+            spread=result.spread,
+            adjacency=project.graph.adjacency,
+            cold=result.info.basis != BOTH,
+            seed=result.info.seed,
+            recent=[project.node(event.node_id) for event in events if event.node_id in project.graph],
+            dial=self.dial,
+            allowed=filtered(project, self.where, None, result) if self.where.narrows else None,
+        )
+
+    def _drawn(self, queries: list[Query]) -> list[QueueRow]:
+        nodes = np.array([query.node for query in queries], dtype=np.int64)
+        reasons = first_reasons(self.project, self.result, nodes)
+        found = rows(
+            self.project,
+            nodes,
+            result=self.result,
+            reasons=[reason or query.reason for reason, query in zip(reasons, queries)],
+            inclusion=[query.inclusion_probability for query in queries],
+        )
+        return [replace(row, strategy=query.strategy) for row, query in zip(found, queries)]
+
+
+def first_reasons(project: Project, result: Result, nodes: Iterable[int]) -> list[str]:
+    """One short sentence per node on why it scores as it does."""
+    try:
+        from gadcore.explain import reasons
+    except ImportError:
+        return ["" for _ in nodes]
+    known = DERIVED.get(("reasons", result.info.id), dict[int, str])
+    wanted = [int(node) for node in nodes]
+    missing = [node for node in wanted if node not in known]
+    if missing:
+        found = reasons(project.graph, result.model_folder, np.array(missing))
+        known.update({node: (lines[0] if lines else "") for node, lines in zip(missing, found)})
+    return [known[node] for node in wanted]

@@ -1,0 +1,128 @@
+"""An open project: its graph, label set and results, each read once per process and shared."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.errors import NotFound
+from gadcore.graph import Graph
+from gadcore.labels import Labels
+from gadcore.runs import Result
+from gadcore.settings import Settings
+from gadcore.store import LabelView, Store, open_store
+
+T = TypeVar("T")
+
+
+class Shelf:
+    """A few things kept by key, the least recently used given up first; safe for threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._kept = size, OrderedDict[Any, Any]()
+        self._guard = threading.RLock()
+
+    def get(self, key: Any, make: Callable[[], T]) -> T:
+        """What is kept under a key, made by the first who asks."""
+        with self._guard:
+            if key not in self._kept:
+                self._kept[key] = make()
+                while len(self._kept) > self._size:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            found: T = self._kept[key]
+            return found
+
+
+GRAPHS, RESULTS, DERIVED = Shelf(4), Shelf(16), Shelf(64)
+
+
+class Project:
+    """One project of a store."""
+
+    def __init__(self, settings: Settings, project: str) -> None:
+        self.settings = settings
+        self.store: Store = open_store(settings)
+        row = self.store.projects.get(project)
+        self.id: str = row.id
+        self.name: str = row.name
+        self.fingerprint: str = row.fingerprint
+        self.has_truth: bool = row.has_truth
+        self._labels: tuple[int, Labels, npt.NDArray[np.int8]] | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, opened once per process."""
+        folder = self.store.folders.graph(self.id)
+        return GRAPHS.get((self.id, self.fingerprint), lambda: Graph.load(folder))
+
+    def view(self) -> LabelView:
+        """Current label events and notes."""
+        return self.store.events(self.id).view()
+
+    def labels(self) -> Labels:
+        """Current label set as node indices."""
+        return self._label_state()[1]
+
+    def verdicts(self) -> npt.NDArray[np.int8]:
+        """(N,) as in ``Labels.as_array``; for reading only."""
+        return self._label_state()[2]
+
+    def _label_state(self) -> tuple[int, Labels, npt.NDArray[np.int8]]:
+        view = self.view()
+        known = self._labels
+        if known is None or known[0] != view.last_id:
+            labels = Labels.from_events(self.graph, view.current.values())
+            known = (view.last_id, labels, labels.as_array(self.graph.n_nodes))
+            self._labels = known
+        return known
+
+    def result(self, run_id: str | None = None) -> Result | None:
+        """Result of a run, else of the run in use; None when there is none yet."""
+        used = self.store.projects.run_in_use(self.id)
+        wanted = run_id or used
+        if wanted is None:
+            return None
+        folder = self.store.folders.run(self.id, wanted)
+        found = RESULTS.get((str(folder), wanted), lambda: Result(self.store.runs.get(wanted), folder))
+        if found.info.status != "done":  # a run that was looked at before it ended
+            found.info = self.store.runs.get(wanted)
+        if found.info.status != "done":
+            return None
+        if found.info.in_use != (wanted == used):
+            found.info = replace(found.info, in_use=wanted == used)
+        return found
+
+    def results(self, limit: int) -> list[Result]:
+        """Results of the latest done runs on the present graph, oldest first."""
+        done = self.store.runs.of_project(self.id, "done")
+        same = [run for run in done if run.graph_fingerprint == self.fingerprint][:limit]
+        found = [self.result(run.id) for run in reversed(same)]
+        return [result for result in found if result is not None]
+
+    def result_before(self, result: Result) -> Result | None:
+        """Result of the run before a given one."""
+        earlier = [r for r in self.store.runs.of_project(self.id, "done") if r.number < result.info.number]
+        same = [r for r in earlier if r.graph_fingerprint == result.info.graph_fingerprint]
+        return self.result(same[0].id) if same else None
+
+    def node(self, node_id: str) -> int:
+        """Row of a node; NotFound otherwise."""
+        return self.graph.index_of(node_id)
+
+    def analyst(self, name: str | None) -> str:
+        """The given analyst, else the one of the settings."""
+        return (name or "").strip() or self.settings.analyst
+
+    def own_run(self, run_id: str) -> str:
+        """The id of a run of this project, given by id or by number; NotFound otherwise."""
+        for run in self.store.runs.of_project(self.id):
+            if run_id in (run.id, str(run.number)):
+                return run.id
+        raise NotFound(f"There is no run {run_id!r} in project {self.name!r}. List them with: runs.")

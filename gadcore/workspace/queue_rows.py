@@ -1,0 +1,120 @@
+"""The queue: which nodes come next and what a line shows of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.cases import QueueRow
+from gadcore.errors import InputError
+from gadcore.graph import IntArray
+from gadcore.labels import Verdict
+from gadcore.runs import Result
+from gadcore.workspace.columns import shown
+from gadcore.workspace.project import DERIVED, Project
+from gadcore.workspace.search import SearchIndex
+
+CODES = {"unlabelled": -1, "normal": 0, "anomalous": 1, "unsure": -2}
+WORDS = {0: Verdict.NORMAL.value, 1: Verdict.ANOMALOUS.value, -2: Verdict.UNSURE.value}
+UNRANKED = "not ranked yet: the first run is under way"
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which nodes the queue shows. ``verdict`` None means unlabelled, "any" does not look at it."""
+
+    verdict: str | None = None  # unlabelled, normal, anomalous, unsure, mine, any
+    column: str | None = None
+    value: str | None = None
+    min_percentile: float | None = None
+    max_percentile: float | None = None
+    text: str | None = None
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves out unlabelled nodes."""
+        given = (self.column, self.min_percentile, self.max_percentile, self.text)
+        return any(value is not None for value in given)
+
+
+def rows(
+    project: Project,
+    nodes: Sequence[int] | IntArray,
+    *,
+    result: Result | None = None,
+    reasons: Sequence[str] | None = None,
+    strategy: str = "",
+    inclusion: Sequence[float | None] | None = None,
+    moved: IntArray | None = None,
+) -> list[QueueRow]:
+    """A line for each node, with its place in a run (the one in use) and its move since the run before."""
+    result = result or project.result()
+    if moved is None and result is not None and (before := project.result_before(result)) is not None:
+        moved = (before.rank - result.rank)[np.asarray(nodes, dtype=np.int64)]
+    graph, verdicts = project.graph, project.verdicts()
+    n = len(nodes)
+    reasons, inclusion = reasons or [""] * n, inclusion or [None] * n
+    found = []
+    for i, (node, reason, chance) in enumerate(zip(map(int, nodes), reasons, inclusion)):
+        found.append(
+            QueueRow(
+                node_id=str(graph.node_ids[node]),
+                name=graph.display_name(node),
+                rank=int(result.rank[node]) if result else 0,
+                moved=None if moved is None else int(moved[i]),
+                score=float(result.scores[node]) if result else 0.0,
+                percentile=float(result.percentile[node]) if result else 0.0,
+                verdict=WORDS.get(int(verdicts[node])),
+                reason=reason,
+                strategy=strategy,
+                inclusion_probability=chance,
+            )
+        )
+    return found
+
+
+def filtered(project: Project, where: Filter, analyst: str | None, result: Result | None) -> Mask:
+    """(N,) nodes that a filter lets through."""
+    graph, verdicts = project.graph, project.verdicts()
+    word = where.verdict or "unlabelled"
+    if word == "mine":
+        name, keep = project.analyst(analyst), np.zeros(graph.n_nodes, dtype=bool)
+        own = [n for n, event in project.view().current.items() if event.analyst == name and n in graph]
+        keep[graph.indices_of(own)] = True
+    elif word == "any":
+        keep = np.ones(graph.n_nodes, dtype=bool)
+    elif word in CODES:
+        keep = verdicts == CODES[word]
+    else:
+        raise InputError(f"a filter on verdict {word!r}", f"one of {', '.join([*CODES, 'mine', 'any'])}")
+    if where.column is not None:
+        keep &= _has_value(project, where.column, where.value)
+    if where.text:
+        keep &= search_index(project).matching(where.text)
+    if result is not None and where.min_percentile is not None:
+        keep &= result.percentile >= where.min_percentile
+    if result is not None and where.max_percentile is not None:
+        keep &= result.percentile <= where.max_percentile
+    return keep
+
+
+def _has_value(project: Project, column: str, value: str | None) -> Mask:
+    table = project.graph.node_table
+    if column not in table:
+        known = ", ".join(map(str, table.columns)) or "(none)"
+        raise InputError(f"a filter on column {column!r}", f"one of the columns {known}")
+    cells = DERIVED.get(
+        ("cells", project.fingerprint, column),
+        lambda: np.array([shown(v) for v in table[column]], dtype=object),
+    )
+    return np.asarray(cells == ("" if value is None else value), dtype=bool)
+
+
+def search_index(project: Project) -> SearchIndex:
+    """The search index of the project's graph, made at first use."""
+    return DERIVED.get(("search", project.fingerprint), lambda: SearchIndex(project.graph))
