@@ -21,7 +21,10 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from gadcore.graph import Graph
 
 RING = 170.0  # canvas units between rings
-SPACING = 46.0  # between neighbours on a ring
+LANE = 78.0  # between the lanes of a crowded ring
+SPACING = 46.0  # between neighbours on a lane
+SPARE = 1.3  # slots for each node of a ring that was cut
+WIDER = 1.3  # panes are wider than high, and so are names
 _GOLDEN = pi * (3 - 5**0.5)
 _PROBES = 160  # places tried for a node of an expanded batch
 _SKETCH = 64  # neighbours read for a min-hash
@@ -43,29 +46,51 @@ class Batch:
 def positions(graph: Graph, centre: int, batches: Sequence[Batch]) -> dict[int, Point]:
     """(x, y) of every row; those of the first batches do not depend on the later ones."""
     place: dict[int, Point] = {centre: (0.0, 0.0)}
-    radius = 0.0
+    outer = 0.0
     for batch in batches:
         if batch.ring:
-            radius = max(radius + RING, SPACING * len(batch.rows) * (1.0 if batch.complete else 1.5) / tau)
-            place.update(_ring(graph, centre, batch, radius, place))
+            ring = _Ring.outside(outer, batch)
+            outer = ring.radius + ring.lanes * LANE
+            place.update(_on_ring(graph, centre, batch, ring, place))
         else:
             _around(batch, place)
-    return {row: (round(x, 1), round(y, 1)) for row, (x, y) in place.items()}
+    return {row: (round(x * WIDER, 1), round(y, 1)) for row, (x, y) in place.items()}
 
 
-def _ring(
-    graph: Graph, centre: int, batch: Batch, radius: float, place: dict[int, Point]
+@dataclass(frozen=True)
+class _Ring:
+    """Slots at equal angles; with several lanes, neighbouring slots take turns from the inside out."""
+
+    radius: float  # of the innermost lane
+    lanes: int
+    slots: int
+
+    @classmethod
+    def outside(cls, radius: float, batch: Batch) -> _Ring:
+        """The smallest ring around a radius that holds a batch; a cut batch gets slots to spare."""
+        wanted = len(batch.rows) if batch.complete and batch.hop == 1 else ceil(SPARE * len(batch.rows))
+        least, needed = radius + RING, SPACING * wanted / tau
+        lanes = min(3, ceil(needed / least))
+        inner = max(least, needed / lanes)
+        return cls(inner, lanes, max(wanted, int(tau * inner / SPACING) * lanes))
+
+    def point(self, slot: float, lane: int) -> Point:
+        angle = tau * slot / self.slots - pi / 2
+        radius = self.radius + lane * LANE
+        return radius * cos(angle), radius * sin(angle)
+
+
+def _on_ring(
+    graph: Graph, centre: int, batch: Batch, ring: _Ring, place: dict[int, Point]
 ) -> dict[int, Point]:
     n = len(batch.rows)
-    slots = max(n, int(tau * radius / SPACING))
     if batch.hop == 1 and batch.complete:
         rank = np.empty(n, dtype=np.int64)
         rank[_side_by_side(graph, batch.rows)] = np.arange(n)
-        angles = rank * (tau / n) - pi / 2
-    else:
-        home = _home_angles(graph, centre, batch, place)
-        angles = np.array(_free_slots(home, slots)) * (tau / slots)
-    return {row: (radius * cos(a), radius * sin(a)) for row, a in zip(batch.rows, angles.tolist())}
+        spread = ring.slots / n
+        return {r: ring.point(k * spread, k % ring.lanes) for r, k in zip(batch.rows, rank.tolist())}
+    slots = _free_slots(_home_angles(graph, centre, batch, place), ring.slots)
+    return {r: ring.point(s, s % ring.lanes) for r, s in zip(batch.rows, slots)}
 
 
 def _side_by_side(graph: Graph, rows: Sequence[int]) -> npt.NDArray[Any]:
@@ -93,7 +118,7 @@ def _home_angles(graph: Graph, centre: int, batch: Batch, place: dict[int, Point
     angles = []
     for parent, s in zip(batch.parents, sketch):
         x, y = place[parent]
-        angles.append(atan2(y, x) + 0.5 * (s - 0.5))
+        angles.append(atan2(y, x) + pi / 2 + 0.5 * (s - 0.5))
     return angles
 
 

@@ -101,13 +101,13 @@ const mixEdge = (colour) => {
   return `rgb(${parts.map((value) => Math.round(value * 0.62)).join(", ")})`;
 };
 
+const edgeId = (edge) => `${edge.from ?? edge.source}\u001f${edge.to ?? edge.target}`;
+
 function edgeStyle(edge, theme) {
-  const from = edge.from ?? edge.source;
-  const to = edge.to ?? edge.target;
   return {
-    id: `${from}\u001f${to}`,
-    from,
-    to,
+    id: edgeId(edge),
+    from: edge.from ?? edge.source,
+    to: edge.to ?? edge.target,
     width: edge.width ?? 1.2,
     color: { color: theme.text, opacity: 0.26, highlight: PALETTE.accent, hover: theme.text },
   };

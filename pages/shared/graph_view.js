@@ -44,6 +44,7 @@ function createGraphView(element, callbacks = {}) {
     mode: "score",
     blind: false,
     focus: null, // last node under the pointer: its badge is shown
+    placed: new Set(), // ids that stand on the canvas
     badges: [], // [{id, x, y, width, height}] in canvas units
     theme: null,
   };
@@ -149,6 +150,7 @@ function createGraphView(element, callbacks = {}) {
   function drawBadges(context) {
     state.badges = [];
     for (const [id, node] of state.cases) {
+      if (!state.placed.has(id)) continue; // vis-network also draws while the data sets are being filled
       const wanted = node.hop < state.view.hops || id === state.focus || state.selected.has(id);
       if (!wanted || !node.hidden) continue;
       const box = drawBadge(context, network.getPosition(id), state.sizes.get(id), node.hidden, state.theme);
@@ -208,9 +210,11 @@ function createGraphView(element, callbacks = {}) {
     if (moved) {
       hideAll();
       state.selected.clear();
+      state.placed.clear();
       edges.clear();
       nodes.clear();
     }
+    state.theme = themeOf(root);
     takeIn(view);
     if (options.selected) state.selected = new Set([options.selected].flat().filter((id) => state.cases.has(id)));
     const grown = follow(view);
@@ -222,10 +226,12 @@ function createGraphView(element, callbacks = {}) {
   function follow(view) {
     const known = new Set(nodes.getIds());
     const fresh = view.nodes.filter((node) => !known.has((node.case ?? node).node_id));
-    const lines = new Set(view.edges.map((edge) => edgeStyle(edge, {color: ""}).id));
+    const lines = new Set(view.edges.map((edge) => edgeId(edge)));
     edges.remove(edges.getIds().filter((id) => !lines.has(id)));
+    known.forEach((id) => state.cases.has(id) || state.placed.delete(id));
     nodes.remove([...known].filter((id) => !state.cases.has(id)));
     nodes.add(fresh.map((node) => ({ id: (node.case ?? node).node_id, x: node.x, y: node.y })));
+    state.placed = new Set(state.cases.keys());
     return fresh.length > 0;
   }
 
