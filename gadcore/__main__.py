@@ -1,0 +1,10 @@
+"""``python -m gadcore``: see ``--help``."""
+
+from __future__ import annotations
+
+import sys
+
+from gadcore.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""queue, explain, score-new, export."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+import gadcore
+from gadcore.cli.show import out, queue_table, table
+
+if TYPE_CHECKING:
+    from gadcore.cases import Explanation, NodeCard
+    from gadcore.cli.parser import Commands
+
+VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "any")
+
+
+def add_commands(commands: Commands) -> None:
+    add = commands.add_for_project
+    queue = add("queue", show_queue, "the ranked queue of cases", "queue -p demo -n 20 --strategy top")
+    queue.add_argument("-n", type=int, default=20, help="cases (default: 20)")
+    queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, …")
+    queue.add_argument("--verdict", choices=VERDICTS, help="only these (default: unlabelled)")
+    queue.add_argument("--where", metavar="COLUMN=VALUE", help="only nodes with this value")
+
+    explain = add("explain", explain_node, "why a node stands where it stands", "explain -p demo A0042")
+    explain.add_argument("node", metavar="NODE")
+
+    new = add("score-new", score_new, "score nodes that arrived after training", "score-new -p demo new.csv")
+    new.add_argument("path", help="table of the new nodes, in the columns of the import")
+    new.add_argument("--edges", metavar="PATH", help="their edges, to each other and to known nodes")
+
+    export = add("export", export_list, "write the flagged list", "export -p demo --out list.csv --top 100")
+    export.add_argument("--out", required=True, metavar="FILE", help=".csv .parquet .jsonl .graphml .gexf")
+    export.add_argument("--format", help="when the suffix does not say it")
+    export.add_argument("--top", type=int, metavar="K", help="the K highest scores")
+    export.add_argument("--min-score", type=float, metavar="S")
+    export.add_argument("--min-percentile", type=float, metavar="P")
+    export.add_argument("--min-probability", type=float, metavar="Q")
+    export.add_argument("--verdict", help="normal, anomalous, unsure or unlabelled")
+
+
+def show_queue(given: Namespace) -> None:
+    """The next cases."""
+    from gadcore.workspace import Filter
+
+    column, _, value = (given.where or "").partition("=")
+    where = Filter(verdict=given.verdict, column=column or None, value=value if column else None)
+    rows = gadcore.Workspace.open(given.project).queue(strategy=given.strategy, n=given.n, where=where)
+    out(given, rows, queue_table(rows))
+
+
+def explain_node(given: Namespace) -> None:
+    """Card and explanation of a node."""
+    project = gadcore.Workspace.open(given.project)
+    card = project.case(given.node)
+    explanation = project.explain(given.node)
+    out(given, {"card": card, "explanation": explanation}, *_card_lines(card), *_why_lines(explanation))
+
+
+def _card_lines(card: NodeCard) -> list[str]:
+    row = card.row
+    lines = [
+        f"{row.node_id} {row.name if row.name != row.node_id else ''}".strip(),
+        f"rank {row.rank:,}, score {row.score:.4g}, percentile {row.percentile:.2f} ({card.band}), "
+        f"verdict: {row.verdict or 'none'}",
+    ]
+    if card.note:
+        lines.append(f"note: {card.note}")
+    cells = [(a.column, a.value, _place(a.percentile, a.share)) for a in card.attributes]
+    return [*lines, "", table(("attribute", "value", "among all nodes"), cells)]
+
+
+def _place(percentile: float | None, share: float | None) -> str:
+    if percentile is not None:
+        return f"above {percentile:.0f} %"
+    return "" if share is None else f"shared by {share:.1f} %"
+
+
+def _why_lines(why: Explanation) -> list[str]:
+    parts = [(p.kind, p.name, p.value, p.detail) for p in [*why.attributes[:8], *why.neighbours[:5]]]
+    reasons = [f"· {reason}" for reason in why.reasons]
+    return ["", "Why:", *reasons, "", table(("part", "name", "contribution", "detail"), parts)]
+
+
+def score_new(given: Namespace) -> None:
+    """Rank new nodes without training."""
+    rows = gadcore.Workspace.open(given.project).score_new(given.path, given.edges)
+    out(given, rows, queue_table(rows))
+
+
+def export_list(given: Namespace) -> None:
+    """Write the flagged list and its manifest."""
+    from gadcore.export import export
+
+    manifest = export(
+        gadcore.Workspace.open(given.project),
+        given.out,
+        format=given.format,
+        top=given.top,
+        min_score=given.min_score,
+        min_percentile=given.min_percentile,
+        verdict=given.verdict,
+        min_probability=given.min_probability,
+    )
+    line = f"{manifest.rows:,} node(s) written to {given.out}; provenance in {given.out}.manifest.json."
+    out(given, manifest, line)

@@ -1,0 +1,89 @@
+"""label, undo, redo, note, labels import, labels export."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+import gadcore
+from gadcore.cli.show import out
+
+if TYPE_CHECKING:
+    from gadcore.cli.parser import Commands
+    from gadcore.labels import LabelEvent
+
+
+def add_commands(commands: Commands) -> None:
+    add = commands.add_for_project
+    label = add("label", record, "record a verdict", "label -p demo A0042 anomalous")
+    label.add_argument("nodes", nargs="+", metavar="NODE", help="node id, or several")
+    label.add_argument("verdict", help="normal, anomalous or unsure (also n, a, u)")
+    label.add_argument("--note", default="", help="why")
+    label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
+
+    for name, summary in (("undo", "take back your last verdict"), ("redo", "restore what was taken back")):
+        parser = add(name, toggle, summary, f"{name} -p demo")
+        parser.add_argument("--analyst", help="whose (default: GAD_ANALYST or the login name)")
+        parser.set_defaults(kind=name)
+
+    note = add("note", write_note, "write a note on a node", "note -p demo A0042 'ask K'")
+    note.add_argument("node", metavar="NODE")
+    note.add_argument("text")
+    note.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
+
+    summary = "read or write a label file"
+    files = add("labels", label_file, summary, "labels import labels.csv -p demo")
+    files.add_argument("action", choices=("import", "export"))
+    files.add_argument("file", help="columns node_id and label; .csv, .tsv, .parquet or .jsonl")
+    files.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
+
+
+def record(given: Namespace) -> None:
+    """Record one verdict for one node or several (one group, one undo)."""
+    project = gadcore.Workspace.open(given.project)
+    events = project.record_group(
+        given.nodes, given.verdict, analyst=given.analyst, note=given.note, source="cli"
+    )
+    counts = project.counts()
+    out(given, {"events": events, "counts": counts}, _done(events), _counted(counts))
+
+
+def toggle(given: Namespace) -> None:
+    """Undo or redo."""
+    project = gadcore.Workspace.open(given.project)
+    events = (project.undo if given.kind == "undo" else project.redo)(given.analyst)
+    word = "Took back" if given.kind == "undo" else "Restored"
+    line = f"{word}: {_done(events)}" if events else f"There is nothing to {given.kind}."
+    out(given, {"events": events, "counts": project.counts()}, line)
+
+
+def write_note(given: Namespace) -> None:
+    event = gadcore.Workspace.open(given.project).note(given.node, given.text, analyst=given.analyst)
+    out(given, {"event": event}, f"Noted on {event.node_id}.")
+
+
+def label_file(given: Namespace) -> None:
+    """Import or export labels."""
+    project = gadcore.Workspace.open(given.project)
+    if given.action == "export":
+        count = project.export_labels(given.file)
+        out(given, {"written": count, "file": given.file}, f"{count:,} label(s) written to {given.file}.")
+        return
+    found = project.import_labels(given.file, analyst=given.analyst)
+    unknown = found["unknown"]
+    lines = [f"{found['added']:,} label(s) added, {found['unchanged']:,} were so already."]
+    if unknown:
+        shown = ", ".join(map(repr, unknown[:5])) + (" …" if len(unknown) > 5 else "")
+        lines.append(f"{len(unknown):,} id(s) are not in this graph and were left out: {shown}")
+    out(given, found, *lines)
+
+
+def _done(events: list[LabelEvent]) -> str:
+    verdict = events[0].verdict
+    names = ", ".join(event.node_id for event in events[:5]) + (" …" if len(events) > 5 else "")
+    return f"{names} → {verdict.value if verdict else ''}"
+
+
+def _counted(counts: dict[str, int]) -> str:
+    words = ", ".join(f"{counts[word]:,} {word}" for word in ("normal", "anomalous", "unsure"))
+    return f"Labels: {words}; {counts['fresh']:,} not yet in the model."

@@ -1,0 +1,129 @@
+"""import, projects, delete, demo."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+import gadcore
+from gadcore.cli.show import out, table
+from gadcore.errors import InputError
+
+if TYPE_CHECKING:
+    from gadcore.cli.parser import Commands
+    from gadcore.ingest import Mapping
+
+PARTS = ("id", "label", "truth", "source", "target", "weight")
+FORMAT_HELP = "csv, parquet, graphml, … (default: recognised)"
+
+
+def add_commands(commands: Commands) -> None:
+    add = commands.add("import", import_graph, "read a graph into a new project", _IMPORT)
+    add.add_argument("path", help="node table, edge table, archive, folder, or the name of a benchmark")
+    add.add_argument("--edges", metavar="PATH", help="edge table, when PATH is a node table")
+    add.add_argument("--project", "-p", required=True, metavar="NAME", help="name of the new project")
+    add.add_argument("--format", help=FORMAT_HELP)
+    for part in PARTS:
+        add.add_argument(
+            f"--{part}", metavar="COLUMN", help=f"column that is the {part} (default: recognised)"
+        )
+    add.add_argument("--attributes", metavar="A,B,…", help="columns that are attributes (else all)")
+    add.add_argument("--ignore", metavar="A,B,…", help="columns that are not read")
+    add.add_argument("--robust", action="store_true", help="outliers do not squeeze other numbers")
+    add.add_argument("--dry-run", action="store_true", help="print the preflight report and store nothing")
+
+    commands.add("projects", list_projects, "list projects", "projects --json")
+
+    delete = commands.add_for_project("delete", delete_project, "delete a project", "delete -p old --yes")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+
+    commands.add("demo", open_demo, "open the bundled demo project, and rank it if it is not", "demo")
+
+
+_IMPORT = "import accounts.csv --edges transfers.csv --project payments --truth is_fraud"
+
+
+def import_graph(given: Namespace) -> None:
+    """Print the preflight report, then store the graph."""
+    from gadcore.ingest import read
+
+    reading = read(
+        given.path,
+        edges=given.edges,
+        format=given.format,
+        mapping=_mapping(given),
+        robust=given.robust,
+    )
+    if given.dry_run:
+        out(given, {"report": reading.report}, reading.report.text(), "Nothing was stored (--dry-run).")
+        return
+    project = gadcore.Workspace.create(given.project, reading)
+    out(
+        given,
+        {"project": project.info(), "report": reading.report},
+        reading.report.text(),
+        f"Stored as project {project.name!r}. Next: python -m gadcore train --project {project.name!r}",
+    )
+
+
+def _mapping(given: Namespace) -> Mapping | None:
+    from gadcore.ingest import Mapping
+
+    chosen: dict[str, Any] = {part: getattr(given, part) for part in PARTS if getattr(given, part)}
+    for name in ("attributes", "ignore"):
+        if getattr(given, name):
+            chosen[name] = tuple(word.strip() for word in getattr(given, name).split(",") if word.strip())
+    return Mapping(**chosen) if chosen else None
+
+
+def list_projects(given: Namespace) -> None:
+    """All projects with their labels and last run."""
+    found = gadcore.Workspace.projects()
+    head = ("name", "id", "nodes", "edges", "normal", "anomalous", "unsure", "last run", "owner")
+    rows = [
+        (
+            p.name,
+            p.id,
+            p.n_nodes,
+            p.n_edges,
+            p.normal,
+            p.anomalous,
+            p.unsure,
+            f"{p.last_run.number} {p.last_run.status}" if p.last_run else "",
+            p.owner,
+        )
+        for p in found
+    ]
+    out(given, found, table(head, rows))
+
+
+def delete_project(given: Namespace) -> None:
+    """Delete after a question, or at once with --yes."""
+    project = gadcore.Workspace.open(given.project)
+    if not given.yes:
+        if not sys.stdin.isatty():
+            raise InputError("delete without --yes and without a terminal to ask", fix="add --yes")
+        counts = project.counts()
+        labels = counts["normal"] + counts["anomalous"] + counts["unsure"]
+        answer = input(
+            f"Delete {project.name!r} with {labels} label(s) and {len(project.runs())} run(s)? [y/N] "
+        )
+        if answer.strip().lower() not in ("y", "yes"):
+            out(given, {"deleted": False}, "Nothing was deleted.")
+            return
+    gadcore.Workspace.delete(project.id)
+    out(given, {"deleted": True, "project": project.id}, f"Deleted {project.name!r}.")
+
+
+def open_demo(given: Namespace) -> None:
+    """Import the demo once; its first ranking goes on in the background."""
+    project = gadcore.Workspace.open_demo()
+    run = project.ensure_ranked()
+    info = project.info()
+    out(
+        given,
+        {"project": info, "run": run},
+        f"Demo: {info.n_nodes:,} accounts, {info.n_edges:,} links. "
+        + ("A first ranking is being made in the background." if run else "Ranked and ready."),
+    )

@@ -1,0 +1,83 @@
+"""train, runs."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+import gadcore
+from gadcore.cli.show import Bar, out, run_table
+from gadcore.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from gadcore.cli.parser import Commands
+
+
+def add_commands(commands: Commands) -> None:
+    add = commands.add_for_project
+    train_ = add("train", train, "train on the labels, rank all nodes", "train -p demo --set k=16 --seed 1")
+    train_.add_argument("--model", default="an+", help="an+ (default), an, n, sgc-lr, xgb-graph, …")
+    train_.add_argument("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
+    train_.add_argument("--seed", type=int, default=0)
+    train_.add_argument("--cold", action="store_true", help="do not start from the run in use")
+    train_.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="parameter of the model; repeat it"
+    )
+
+    runs = add("runs", list_runs, "list, use, cancel or delete runs", "runs -p demo --use 3")
+    action = runs.add_mutually_exclusive_group()
+    action.add_argument("--use", metavar="RUN", help="show the scores of this run (roll back)")
+    action.add_argument("--cancel", metavar="RUN", help="stop this run")
+    action.add_argument("--delete", metavar="RUN", help="delete this run")
+
+
+def train(given: Namespace) -> None:
+    """Train in this process, with a bar of real epochs."""
+    project, bar = gadcore.Workspace.open(given.project), Bar(given)
+    run = project.train(
+        given.model,
+        params=parameters(given.set),
+        device=given.device,
+        seed=given.seed,
+        warm=not given.cold,
+        on_progress=bar,
+    )
+    bar.end()
+    if run.status != "done":
+        raise RunError(f"Run {run.number} {run.status}. {run.message}")
+    auc = "" if run.auc is None else f", out-of-fold AUC {run.auc:.3f}"
+    basis = f"{run.normal} normal and {run.anomalous} anomalous labels" if run.normal else run.basis
+    out(
+        given,
+        run,
+        f"Run {run.number}: {run.model} on {basis}{auc}, {run.seconds:.1f} s on {run.device}.",
+        f"Next: python -m gadcore queue --project {project.name!r}",
+    )
+
+
+def parameters(pairs: list[str]) -> dict[str, Any]:
+    """KEY=VALUE pairs; a value is JSON where it reads as such (8, 0.1, true, null), else text."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"--set {pair}", "--set KEY=VALUE, for instance --set epochs=200")
+        try:
+            found[key.strip()] = json.loads(value)
+        except ValueError:
+            found[key.strip()] = value
+    return found
+
+
+def list_runs(given: Namespace) -> None:
+    """List runs, after doing what was asked with one of them."""
+    project = gadcore.Workspace.open(given.project)
+    if given.use:
+        project.use_run(given.use)
+    elif given.cancel:
+        project.cancel_run(given.cancel)
+    elif given.delete:
+        project.delete_run(given.delete)
+    found = project.runs()
+    out(given, found, run_table(found))

@@ -1,0 +1,116 @@
+"""Output: one JSON document for programs, or tables and a progress bar for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gadcore.cases import QueueRow, RunInfo
+    from gadcore.detectors.base import Progress
+
+BAR = 30
+
+
+def out(given: Namespace, document: Any, *lines: str) -> None:
+    """The document with ``--json``, else the lines."""
+    if given.json:
+        from gadcore.cases import as_json
+
+        print(json.dumps(as_json(document), ensure_ascii=False, indent=2))
+    else:
+        for line in lines:
+            print(line)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Columns in line: numbers to the right, text to the left."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    if not cells:
+        return "(none)"
+    widths = [
+        max(len(text) for text in column) for column in zip(head, *[[c[0] for c in row] for row in cells])
+    ]
+    lines = ["  ".join(name.ljust(width) for name, width in zip(head, widths)).rstrip()]
+    for row in cells:
+        padded = [text.rjust(w) if number else text.ljust(w) for (text, number), w in zip(row, widths)]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> tuple[str, bool]:
+    if value is None:
+        return "", False
+    if isinstance(value, bool):
+        return ("yes" if value else ""), False
+    if isinstance(value, float):
+        return f"{value:.4g}", True
+    if isinstance(value, int):
+        return f"{value:,}", True
+    return str(value).replace("\n", " "), False
+
+
+def queue_table(rows: Sequence[QueueRow]) -> str:
+    head = ("rank", "node", "name", "score", "percentile", "moved", "verdict", "reason")
+    return table(
+        head,
+        [
+            (
+                row.rank,
+                row.node_id,
+                row.name if row.name != row.node_id else "",
+                row.score,
+                f"{row.percentile:.2f}",
+                "" if not row.moved else f"{row.moved:+,}",
+                row.verdict,
+                row.reason,
+            )
+            for row in rows
+        ],
+    )
+
+
+def run_table(runs: Sequence[RunInfo]) -> str:
+    head = ("run", "status", "model", "labels", "AUC", "seconds", "device", "in use", "message")
+    return table(
+        head,
+        [
+            (
+                run.number,
+                run.status,
+                run.model,
+                f"{run.normal} normal, {run.anomalous} anomalous",
+                run.auc,
+                run.seconds,
+                run.device,
+                run.in_use,
+                run.message,
+            )
+            for run in runs
+        ],
+    )
+
+
+class Bar:
+    """Real epochs on one line of the terminal; silent when stderr is no terminal or JSON is asked for."""
+
+    def __init__(self, given: Namespace) -> None:
+        self._shown = sys.stderr.isatty() and not given.json
+        self._drawn = False
+
+    def __call__(self, progress: Progress) -> None:
+        if not self._shown:
+            return
+        done = round(BAR * progress.epoch / max(1, progress.epochs))
+        auc = "" if progress.auc is None else f"  AUC {progress.auc:.3f}"
+        bar = "█" * done + "░" * (BAR - done)
+        text = f"\r{bar} {progress.epoch}/{progress.epochs} {progress.stage}  loss {progress.loss:.4g}{auc}"
+        print(f"{text:<90}", end="", file=sys.stderr, flush=True)
+        self._drawn = True
+
+    def end(self) -> None:
+        if self._drawn:
+            print(file=sys.stderr)

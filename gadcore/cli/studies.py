@@ -1,0 +1,52 @@
+"""bench, experiments."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from gadcore.cli.show import out
+from gadcore.errors import InputError
+from gadcore.settings import ROOT
+
+if TYPE_CHECKING:
+    from gadcore.cli.parser import Commands
+
+FOLDER = ROOT / "benchmarks"
+
+
+def add_commands(commands: Commands) -> None:
+    bench = commands.add("bench", run_benchmark, "measure speed and accuracy beside peers", "bench training")
+    bench.add_argument("name", nargs="?", help="which one, or all; without a name they are listed")
+    bench.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the benchmark")
+
+
+def benchmark_names() -> list[str]:
+    """Names of the scripts bench_NAME.py."""
+    return sorted(path.stem.removeprefix("bench_") for path in FOLDER.glob("bench_*.py"))
+
+
+def run_benchmark(given: Namespace) -> int:
+    """Run benchmarks one after another, each in a process of its own, so that none warms another's caches."""
+    names = benchmark_names()
+    if given.name is None:
+        out(given, names, *names)
+        return 0
+    if given.name != "all" and given.name not in names:
+        raise InputError(f"there is no benchmark {given.name!r}", f"all, or one of {', '.join(names)}")
+    codes = [_run(name, given) for name in (names if given.name == "all" else [given.name])]
+    return max(codes)
+
+
+def _run(name: str, given: Namespace) -> int:
+    if given.name == "all" and not given.json:
+        print(f"── {name}", flush=True)
+    options = [*given.options, *(["--json"] if given.json else [])]
+    paths = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
+    command = [sys.executable, "-m", f"benchmarks.bench_{name}", *options]
+    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, check=False)
+    return min(1, abs(ended.returncode))
