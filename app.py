@@ -34,10 +34,10 @@ with demo:
 
 with errors_shown():
     if projects:
-        st.subheader("Projects", anchor=False)
+        st.markdown("##### Projects")
         show_projects(projects)
     else:
         show_welcome()
-    st.subheader("New project", anchor=False)
+    st.markdown("##### New project")
     with st.container(border=True, key="new-project"):
         show_new()

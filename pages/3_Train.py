@@ -16,11 +16,11 @@ with errors_shown():
     st.caption(f"{workspace.name}: every run keeps its parameters, its labels and its scores.")
     form, progress = st.columns([1, 2.4], gap="medium")
     with form.container(border=True):
-        st.subheader("New run", anchor=False)
+        st.markdown("##### New run")
         show_form(workspace)
     with progress.container(border=True):
         show_progress(workspace)
-    st.subheader("Runs", anchor=False)
+    st.markdown("##### Runs")
     show_runs(workspace)
-    st.subheader("Compare two runs", anchor=False)
+    st.markdown("##### Compare two runs")
     show_comparison(workspace)

@@ -67,6 +67,12 @@ def test_a_node_without_a_verdict_has_empty_label_columns(workspace) -> None:
         ({"verdict": ("anomalous", "unlabelled"), "top": 2}, [0, 2]),
         ({"min_probability": 0.5}, [0, 1, 2]),
         ({"verdict": "normal", "min_probability": 0.9}, []),
+        ({"min_percentile": 99, "keep_marked": True}, [0]),
+        ({"top": 1, "verdict": "unlabelled", "keep_marked": True}, [2]),
+        (
+            {"top": 1, "verdict": ("unlabelled", "anomalous"), "min_probability": 0.5, "keep_marked": True},
+            [0],
+        ),
     ],
 )
 def test_filters_keep_what_they_name(workspace, filters, expected) -> None:

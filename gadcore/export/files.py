@@ -77,12 +77,13 @@ def export(
     min_percentile: float | None = None,
     verdict: str | Sequence[str] | None = None,
     min_probability: float | None = None,
+    keep_marked: bool = False,
 ) -> Manifest:
     """Write the flagged list to ``out`` (the suffix names the format), ``<out>.manifest.json`` beside it."""
     path = Path(out)
     kind = _format(path, format)
     words = verdict if verdict is None or isinstance(verdict, str) else tuple(verdict)
-    filters = Filters(top, min_score, min_percentile, words, min_probability)
+    filters = Filters(top, min_score, min_percentile, words, min_probability, keep_marked)
     table = table_of(workspace, select(workspace, filters))
     content = render(workspace, table, kind)
     manifest = manifest_of(workspace, table, content, kind, filters, path.name)

@@ -61,6 +61,7 @@ class Filters:
     min_percentile: float | None = None  # 0..100
     verdict: str | tuple[str, ...] | None = None  # words of VERDICTS
     min_probability: float | None = None  # 0..1
+    keep_marked: bool = False  # nodes marked anomalous stay, whatever their score (if ``verdict`` allows)
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
@@ -77,7 +78,7 @@ class Filters:
 
     def as_dict(self) -> dict[str, Any]:
         """The filters that are set, for the manifest."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        return {key: value for key, value in asdict(self).items() if value is not None and value is not False}
 
 
 def _within(what: str, value: float | None, top: int) -> None:
@@ -101,18 +102,24 @@ def select(workspace: Workspace, filters: Filters) -> IntArray:
     result = result_in_use(workspace)
     scores = np.asarray(result.scores)
     keep = np.ones(len(scores), dtype=bool)
+    words = verdict_words(workspace)
     if filters.min_score is not None:
         keep &= scores >= filters.min_score
     if filters.min_percentile is not None:
         keep &= np.asarray(result.percentile) >= filters.min_percentile
     if filters.min_probability is not None:
         keep &= _probable(result, filters.min_probability)
-    if filters.verdicts is not None:
-        words = verdict_words(workspace)
-        keep &= np.isin(words, filters.verdicts)
-    nodes = np.flatnonzero(keep)
-    ordered = nodes[np.argsort(np.asarray(result.rank)[nodes], kind="stable")]
-    return ordered[: filters.top].astype(np.int64)
+    allowed = np.isin(words, filters.verdicts) if filters.verdicts is not None else np.ones_like(keep)
+    rank = np.asarray(result.rank)
+    chosen = _by_rank(np.flatnonzero(keep & allowed), rank)[: filters.top]
+    if filters.keep_marked:
+        marked = np.flatnonzero(allowed & (words == Verdict.ANOMALOUS.value))
+        chosen = _by_rank(np.union1d(chosen, marked), rank)
+    return chosen
+
+
+def _by_rank(nodes: IntArray, rank: IntArray) -> IntArray:
+    return nodes[np.argsort(rank[nodes], kind="stable")].astype(np.int64)
 
 
 def _probable(result: Result, least: float) -> npt.NDArray[np.bool_]:
@@ -128,7 +135,10 @@ def verdict_words(workspace: Workspace) -> npt.NDArray[np.str_]:
     """(N,) word of VERDICTS for every node."""
     coded = workspace.labels().as_array(workspace.graph.n_nodes)
     words = np.array([UNLABELLED, Verdict.NORMAL.value, Verdict.ANOMALOUS.value, Verdict.UNSURE.value])
-    return words[np.select([coded == 0, coded == 1, coded == -2], [1, 2, 3], default=0)]
+    found: npt.NDArray[np.str_] = words[
+        np.select([coded == 0, coded == 1, coded == -2], [1, 2, 3], default=0)
+    ]
+    return found
 
 
 def flagged_table(
@@ -139,11 +149,12 @@ def flagged_table(
     min_percentile: float | None = None,
     verdict: str | Sequence[str] | None = None,
     min_probability: float | None = None,
+    keep_marked: bool = False,
     exported_at: datetime | None = None,
 ) -> pd.DataFrame:
     """The flagged nodes, highest score first, with the columns of COLUMNS; without a filter, all nodes."""
     words = verdict if verdict is None or isinstance(verdict, str) else tuple(verdict)
-    filters = Filters(top, min_score, min_percentile, words, min_probability)
+    filters = Filters(top, min_score, min_percentile, words, min_probability, keep_marked)
     return table_of(workspace, select(workspace, filters), exported_at=exported_at)
 
 
@@ -152,6 +163,7 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
     result, graph = result_in_use(workspace), workspace.graph
     info = result.info
     ids = [str(graph.node_ids[i]) for i in nodes]
+    events = workspace.current()
     columns: dict[str, Any] = {
         "node_id": ids,
         "rank": np.asarray(result.rank)[nodes].astype(np.int64),
@@ -159,7 +171,7 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
         "percentile": np.round(np.asarray(result.percentile)[nodes].astype(np.float64), 3),
         "probability": _probabilities(result, nodes),
         "probability_basis": result.probability_reason or "",
-        **_verdict_columns([workspace.current().get(node) for node in ids]),
+        **_verdict_columns([events.get(node) for node in ids]),
         **_reason_columns(workspace, nodes),
         "key_neighbours": [
             "; ".join(graph.node_ids[j] for j in key_neighbours(graph, np.asarray(result.percentile), i))
@@ -179,7 +191,7 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
 def _probabilities(result: Result, nodes: IntArray) -> npt.NDArray[np.float64]:
     if result.probability is None:
         return np.full(len(nodes), np.nan)
-    return np.round(np.asarray(result.probability)[nodes].astype(np.float64), 4)
+    return np.asarray(result.probability, dtype=np.float64)[nodes].round(4)
 
 
 def _verdict_columns(events: Sequence[LabelEvent | None]) -> dict[str, list[str]]:

@@ -103,7 +103,8 @@ def rule_in_words(filters: Filters) -> str:
     if filters.min_probability is not None:
         parts.append(f"probability at least {filters.min_probability:g}")
     kept = ("nodes with " + ", ".join(parts)) if parts else "nodes"
-    return f"the {filters.top:,} highest-ranked {kept}" if filters.top else f"all {kept}, by score"
+    rule = f"the {filters.top:,} highest-ranked {kept}" if filters.top else f"all {kept}, by score"
+    return rule + (", and all marked anomalous" if filters.keep_marked else "")
 
 
 def _any_of(words: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 from reportlab.graphics import shapes
 
@@ -80,7 +81,7 @@ class Picture:
             f'role="img" font-family="system-ui, sans-serif"><title>{plain(self.title)}</title>{body}</svg>'
         )
 
-    def drawing(self, font: str, known: Callable[[str], str]) -> shapes.Drawing:
+    def drawing(self, font: str, known: Callable[[str], str]) -> Any:
         """The picture as a ReportLab drawing; ``known`` replaces what the font cannot show."""
         drawing = shapes.Drawing(self.width, self.height)
         for shape in self.shapes:
@@ -113,7 +114,7 @@ def _svg(shape: Shape) -> str:
     )
 
 
-def _pdf(shape: Shape, height: float, font: str, known: Callable[[str], str]) -> shapes.Shape:
+def _pdf(shape: Shape, height: float, font: str, known: Callable[[str], str]) -> Any:
     points = [(x, height - y) for x, y in shape.points]
     (x, y), *_ = points
     fill = shapes.colors.HexColor(shape.colour)

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from gadcore.errors import GadError
-from gadcore.ingest import Mapping, Peek, Report, peek
+from gadcore.ingest import Mapping, Peek, Report, benchmark_names, peek
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
 from pages.shared import home_reading, state
@@ -83,11 +83,6 @@ def _named_source(settings: Settings) -> None:
                 st.warning("Name a file, a folder or a benchmark first.", icon=":material/warning:")
             else:
                 _begin(lambda: home_reading.name_source(source, settings))
-
-
-def benchmark_names(settings: Settings) -> list[str]:
-    """Benchmark graphs in the datasets folder."""
-    return sorted(path.stem for path in settings.datasets.glob("*.npz"))
 
 
 def _begin(make: Any) -> None:
@@ -225,7 +220,7 @@ def _one(
     title: str, columns: Sequence[str], guess: str | None, key: str, help: str | None = None
 ) -> str | None:
     options = [_NONE, *columns]
-    start = options.index(guess) if guess in columns else 0
+    start = options.index(guess) if guess is not None and guess in columns else 0
     picked = st.selectbox(title, options, index=start, key=key, help=help)
     return None if picked == _NONE else picked
 

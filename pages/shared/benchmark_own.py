@@ -1,0 +1,204 @@
+"""Benchmark: the methods against each other on the project's own labels, as runs of the training process.
+
+The runs of a comparison are queued together and kept as a preference of the project, so that a reload or a
+second browser shows the same comparison. The run in use stays in use until someone chooses another.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from gadcore.cases import RunInfo
+from gadcore.comparison import Estimate, advice, estimates
+from gadcore.detectors import REGISTRY
+from gadcore.errors import GadError
+from gadcore.workspace import Workspace
+from pages.shared import palette, state
+from pages.shared.figures import tidy
+from pages.shared.train_form import DEFAULT_MODEL, missing_labels
+from pages.shared.train_runs import progress_text, title_of
+
+_COMPARISON = "comparison"  # preference: {"runs": [ids], "before": id of the run in use then}
+_KEPT = "benchmark-estimates"
+_FIRST = ("an+", "an", "sgc-lr", "xgb-graph", "isolation-forest", "label-propagation")
+
+
+def show_own(workspace: Workspace) -> None:
+    """Choose methods, watch them train one after the other, see which to trust."""
+    possible = [name for name in REGISTRY if not missing_labels(workspace, name)]
+    counts = workspace.counts()
+    st.caption(
+        f"Each method learns from your {counts['normal']} normal and {counts['anomalous']} anomalous labels, "
+        "and is judged on labels it did not see."
+    )
+    if not (counts["normal"] and counts["anomalous"]):
+        st.info(
+            "A comparison needs labels of both kinds. Mark at least three normal and three anomalous nodes, "
+            "then come back.",
+            icon=":material/label:",
+        )
+        st.page_link("pages/1_Label.py", label="Go to Label", icon=":material/label:")
+        return
+    runs = _runs(workspace)
+    live = any(run.live for run in runs)
+    chosen = st.multiselect(
+        "Methods",
+        possible,
+        default=[name for name in _FIRST if name in possible],
+        format_func=lambda name: REGISTRY[name].title,
+        key="methods",
+    )
+    if st.button(
+        "Compare on my labels",
+        key="compare",
+        type="primary",
+        icon=":material/balance:",
+        disabled=live or not chosen,
+    ):
+        _start(workspace, chosen)
+    if runs:
+        _show_runs(workspace, live)
+
+
+def _start(workspace: Workspace, models: list[str]) -> None:
+    before = workspace.current_run()
+    try:
+        started = [workspace.start_run(model, warm=False).id for model in models]
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    workspace.set_preference(_COMPARISON, {"runs": started, "before": before.id if before else None})
+    st.rerun()
+
+
+def _comparison(workspace: Workspace) -> dict[str, Any]:
+    return dict(workspace.preference(_COMPARISON, None) or {"runs": [], "before": None})
+
+
+def _runs(workspace: Workspace) -> list[RunInfo]:
+    """Runs of the comparison that still exist, in the order they were started."""
+    by_id = {run.id: run for run in workspace.runs()}
+    return [by_id[run_id] for run_id in _comparison(workspace)["runs"] if run_id in by_id]
+
+
+def _show_runs(workspace: Workspace, live: bool) -> None:
+    @st.fragment(run_every=0.5 if live else None)
+    def board() -> None:
+        runs = _runs(workspace)
+        _keep_in_use(workspace, runs)
+        working = [run for run in runs if run.live]
+        if live and not working:
+            st.rerun()
+        if working:
+            _progress(workspace, runs, working)
+        done = [run.id for run in runs if run.status == "done"]
+        if done:
+            _figures(workspace, _kept(workspace, done))
+        for run in runs:
+            if run.status in ("failed", "cancelled"):
+                st.warning(f"{title_of(run)} {run.status}. {run.message}", icon=":material/warning:")
+
+    board()
+
+
+def _keep_in_use(workspace: Workspace, runs: list[RunInfo]) -> None:
+    """A run that ends is taken into use by the worker; a comparison leaves things as they were."""
+    before = _comparison(workspace)["before"]
+    if before is None:
+        return
+    taken = [run for run in runs if run.in_use]
+    if taken and any(run.id == before and run.status == "done" for run in workspace.runs()):
+        workspace.use_run(before)
+
+
+def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo]) -> None:
+    now = next((run for run in working if run.status == "running"), working[0])
+    ended = len(runs) - len(working)
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(
+        ended / len(runs), text=f"{ended} of {len(runs)} done. {title_of(now)}: {progress_text(now)}"
+    )
+    if button.button("Cancel", key="cancel-comparison", icon=":material/stop_circle:"):
+        for run in working:
+            workspace.cancel_run(run.id)
+        st.rerun(scope="app")
+
+
+def _kept(workspace: Workspace, run_ids: list[str]) -> list[Estimate]:
+    """The estimates, worked out once per set of runs and labels."""
+    key = (tuple(run_ids), workspace.labels().hash(workspace.graph))
+    kept = state.remembered(_KEPT, None)
+    if kept is None or kept[0] != key:
+        kept = (key, estimates(workspace, run_ids))
+        state.remember(_KEPT, kept)
+    found: list[Estimate] = kept[1]
+    return found
+
+
+def _figures(workspace: Workspace, found: list[Estimate]) -> None:
+    st.success(advice(found, DEFAULT_MODEL), icon=":material/verified:")
+    st.plotly_chart(estimate_figure(found), key="estimates", config={"displayModeBar": False})
+    judged = next((e for e in found if e.normal), None)
+    if judged:
+        st.caption(
+            f"Dots: AUC on {judged.normal} normal and {judged.anomalous} anomalous labels, held out in turn; "
+            "lines: 90 % of bootstrap resamples. Labels that a query chose are no random sample: trust the "
+            "order more than the figures."
+        )
+    used = workspace.current_run()
+    for estimate in found:
+        _row(workspace, estimate, in_use=used is not None and used.id == estimate.run.id)
+
+
+def _row(workspace: Workspace, estimate: Estimate, *, in_use: bool) -> None:
+    run = estimate.run
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"method-{run.model}"):
+        st.markdown(f"**{title_of(run)}**", width="stretch")
+        st.markdown(f"AUC **{_figure(estimate.auc)}**")
+        st.markdown(f"AP **{_figure(estimate.ap)}**")
+        chance = "–" if estimate.chance is None else f"{estimate.chance:.0%}"
+        st.markdown(f"best in **{chance}**")
+        st.markdown("–" if run.seconds is None else f"{run.seconds:.1f} s")
+        if in_use:
+            st.badge("in use", icon=":material/push_pin:", color="violet")
+        elif st.button("Use it", key=f"use-{run.model}", icon=":material/check:"):
+            workspace.set_preference(_COMPARISON, {**_comparison(workspace), "before": run.id})
+            workspace.use_run(run.id)
+            st.toast(f"{title_of(run)} now ranks the queue.")
+            st.rerun(scope="app")
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def estimate_figure(found: list[Estimate]) -> go.Figure:
+    """AUC of each method with its interval, best on top."""
+    known = [e for e in reversed(found) if e.auc is not None]
+    bounds = [(e.low if e.low is not None else e.auc, e.high if e.high is not None else e.auc) for e in known]
+    figure = go.Figure(
+        go.Scatter(
+            x=[e.auc for e in known],
+            y=[title_of(e.run) for e in known],
+            mode="markers",
+            marker={"size": 11, "color": palette.NORMAL},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [(high or 0) - (e.auc or 0) for e, (_, high) in zip(known, bounds)],
+                "arrayminus": [(e.auc or 0) - (low or 0) for e, (low, _) in zip(known, bounds)],
+                "color": palette.NORMAL,
+            },
+            hovertemplate="%{y}: %{x:.3f}<extra></extra>",
+        )
+    )
+    figure.add_vline(x=0.5, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title_text="out-of-fold AUC", range=[0.0 if _low(known) else 0.4, 1.02])
+    return tidy(figure, 90 + 42 * max(1, len(known)))
+
+
+def _low(known: list[Estimate]) -> bool:
+    return any((e.low if e.low is not None else e.auc or 0) < 0.4 for e in known)

@@ -1,0 +1,101 @@
+"""Export: who is on the flagged list, chosen by a few fields, and a look at the list."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from gadcore.export import Filters
+from gadcore.export.table import VERDICTS
+from gadcore.report.facts import rule_in_words
+from gadcore.runs import Result
+from gadcore.workspace import Workspace
+
+_WORDS = {"anomalous": "Anomalous", "unsure": "Unsure", "unlabelled": "No verdict", "normal": "Normal"}
+_CLEARED = "normal"
+_ROWS = 100  # rows of the preview
+_PREVIEW = ("rank", "node_id", "percentile", "probability", "verdict", "reason_1", "note", "key_neighbours")
+
+
+def choose_filters(workspace: Workspace, result: Result) -> Filters:
+    """The filters as the fields stand; nodes cleared as normal are left out unless asked for."""
+    n = workspace.graph.n_nodes
+    words = st.pills(
+        "Verdict",
+        list(VERDICTS),
+        default=[word for word in VERDICTS if word != _CLEARED],
+        selection_mode="multi",
+        format_func=_WORDS.__getitem__,
+        key="verdicts",
+        help="What analysts have said of the nodes so far.",
+    )
+    top = st.number_input("At most", min_value=1, max_value=n, value=min(100, n), step=10, key="top")
+    marked = st.toggle(
+        "Keep all marked anomalous",
+        value=True,
+        key="keep-marked",
+        help="A confirmed case stays on the list even if its score is lower than these limits.",
+    )
+    percentile = st.slider("Least percentile", 0.0, 100.0, 0.0, 0.5, key="percentile")
+    score = st.number_input(
+        "Least score",
+        value=None,
+        placeholder="any",
+        key="score",
+        help="In the model's own units; empty: any.",
+    )
+    known = result.probability is not None
+    probability = st.slider("Least probability", 0.0, 1.0, 0.0, 0.05, key="probability", disabled=not known)
+    basis = result.probability_reason or "too few labels"
+    st.caption(f"Probability: {basis}" if known else f"No probabilities: {basis}")
+    return Filters(
+        top=int(top),
+        min_score=None if score is None else float(score),
+        min_percentile=percentile or None,
+        verdict=tuple(words),
+        min_probability=(probability or None) if known else None,
+        keep_marked=marked,
+    )
+
+
+def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
+    """Figures of the list and its first rows."""
+    run = result.info
+    figures = (
+        ("Flagged", f"{len(table):,}"),
+        ("Marked anomalous", f"{int((table['verdict'] == 'anomalous').sum()):,}"),
+        ("Not reviewed", f"{int((table['verdict'] == '').sum()):,}"),
+        ("Out-of-fold AUC", "–" if run.auc is None else f"{run.auc:.3f}"),
+    )
+    for column, (title, value) in zip(st.columns(len(figures)), figures):
+        column.metric(title, value, border=True)
+    if not len(table):
+        st.info("No node passes these filters. Widen one of them.", icon=":material/filter_alt_off:")
+        return
+    columns = [name for name in _PREVIEW if not _empty(table[name])]
+    st.dataframe(
+        table.loc[: _ROWS - 1, columns],
+        hide_index=True,
+        height=390,
+        column_config={
+            "rank": st.column_config.NumberColumn("Rank", width="small"),
+            "node_id": "Node",
+            "percentile": st.column_config.ProgressColumn(
+                "Percentile", format="%.1f", min_value=0, max_value=100
+            ),
+            "probability": st.column_config.NumberColumn("Probability", format="percent", width="small"),
+            "verdict": st.column_config.TextColumn("Verdict", width="small"),
+            "reason_1": "Why",
+            "note": "Note",
+            "key_neighbours": "Key neighbours",
+        },
+    )
+    shown = f"First {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else f"{len(table):,} rows"
+    st.caption(
+        f"{shown}: {rule_in_words(filters)}. Files hold all columns. Scores: run {run.number} ({run.model})."
+    )
+
+
+def _empty(column: pd.Series) -> bool:
+    """Whether a column has nothing to show."""
+    return bool((column.isna() | (column.astype(str) == "")).all())
