@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before numpy or torch load: several OpenMP pools on few cores cost more than they give.
@@ -15,18 +16,23 @@ import pytest
 from gadcore.graph import Graph, make_graph
 from gadcore.labels import Labels
 from gadcore.settings import Settings
+from gadcore.store import close_stores
+from gadcore.worker import stop as stop_workers
 
 CI = os.environ.get("CI") == "true"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fresh GAD_HOME."""
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A fresh GAD_HOME; workers that a test started in it end with the test."""
     folder = tmp_path / "home"
     monkeypatch.setenv("GAD_HOME", str(folder))
     monkeypatch.setenv("GAD_ANALYST", "ana")
     monkeypatch.delenv("GAD_STORE", raising=False)
-    return folder
+    settings = Settings.from_env()
+    yield folder
+    stop_workers(settings)
+    close_stores()
 
 
 @pytest.fixture
@@ -70,4 +76,6 @@ def planted() -> tuple[Graph, np.ndarray]:
 def planted_labels(planted: tuple[Graph, np.ndarray]) -> Labels:
     """30 normal and 8 anomalous labels on the planted graph."""
     graph, y = planted
-    return Labels.from_indices(graph, normal=np.flatnonzero(y == 0)[:30], anomalous=np.flatnonzero(y == 1)[:8])
+    return Labels.from_indices(
+        graph, normal=np.flatnonzero(y == 0)[:30], anomalous=np.flatnonzero(y == 1)[:8]
+    )
