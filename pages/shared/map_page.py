@@ -127,7 +127,7 @@ def _chart(workspace: Workspace, result: Result, look: Look, selection: Selectio
     _follow(workspace, drawn, event["selection"], positions if on_map else None, selection)
     if on_map and len(positions) > MAX_POINTS:
         st.caption(
-            f"{len(positions):,} nodes: the grey picture shows all of them, the points are the labelled ones, "
+            f"{len(positions):,} nodes: the grey picture shows all, the points are the labelled ones, "
             "the highest scores and a sample of the rest. A lasso takes all nodes inside it."
         )
 
