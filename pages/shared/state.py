@@ -7,18 +7,23 @@ analyst stands.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import streamlit as st
 
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
+from pages.shared.receipts import Receipts
 
 ANALYST_COOKIE = "ringfence_analyst"
 _PROJECT = "project"
 _ANALYST = "analyst"
+_CASE = "case"
 _PAGE = "page:"
+
+T = TypeVar("T")
 
 
 def current_project() -> str | None:
@@ -66,13 +71,17 @@ def set_analyst(name: str) -> None:
 
 
 def remembered(page: str, default: Any) -> Any:
-    """Session-long object of a page, made from ``default`` (a value) at first use; change it in place."""
+    """Session-long object of a page, ``default`` at first use."""
     return st.session_state.setdefault(_PAGE + page, default)
 
 
-def component_state(key: str) -> Any:
-    """What a component with this key last sent, or None."""
-    return st.session_state.get(key)
+def made_once(page: str, make: Callable[[], T]) -> T:
+    """Session-long object of a page, made at first use; change it in place."""
+    name = _PAGE + page
+    if name not in st.session_state:
+        st.session_state[name] = make()
+    found: T = st.session_state[name]
+    return found
 
 
 def remember(page: str, value: Any) -> None:
@@ -82,3 +91,27 @@ def remember(page: str, value: Any) -> None:
 
 def forget(page: str) -> None:
     st.session_state.pop(_PAGE + page, None)
+
+
+def sent_by(component: str, name: str) -> Any:
+    """What a mounted component sent last under a name, or None; known before it is mounted again."""
+    sent = st.session_state.get(component)
+    return sent.get(name) if isinstance(sent, dict) else None
+
+
+def open_case(node_id: str) -> None:
+    """Name the case that the Label page shows next; follow it with ``st.switch_page``."""
+    st.session_state[_CASE] = node_id
+
+
+def take_case() -> str | None:
+    """The case that was asked for by ``open_case`` or by the address (``?case=…``), once."""
+    linked = st.query_params.pop(_CASE, None)
+    asked = st.session_state.pop(_CASE, None)
+    return asked or linked
+
+
+@st.cache_resource(show_spinner=False)
+def receipts() -> Receipts:
+    """Which events of which browser tab were performed, for all sessions of this server."""
+    return Receipts()

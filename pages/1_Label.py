@@ -1,0 +1,37 @@
+"""The labelling screen: queue, neighbourhood and card in one element; the embedding map below."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from gadcore.workspace import Workspace
+from pages.shared import map_link, state, workbench
+from pages.shared.board import Board, answer
+from pages.shared.page import errors_shown, open_page
+
+EXPORT = "pages/5_Export.py"
+
+
+@st.fragment
+def screen(workspace: Workspace) -> None:
+    """One exchange with the browser: take its message, answer it."""
+    with errors_shown():
+        board = state.made_once(f"label:{workspace.id}", Board)
+        if asked := state.take_case():
+            board.ask_to_open(asked)
+        message = state.sent_by(workbench.KEY, "out") or {}
+        payload = answer(workspace, board, message, state.receipts(), state.analyst())
+        if message.get("analyst"):
+            state.set_analyst(message["analyst"])
+        if board.leave:
+            board.leave = ""
+            st.switch_page(EXPORT)
+        workbench.show(payload)
+
+
+workspace = open_page("Label", sidebar="collapsed")
+with errors_shown():
+    workspace.ensure_ranked()
+workbench.load()
+screen(workspace)
+map_link.show_map(workspace)

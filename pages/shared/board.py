@@ -1,0 +1,302 @@
+"""The server's side of the labelling screen: one message from a browser tab in, one payload out.
+
+A tab sends ``{client, n, analyst, events, want, labels, queue, rows}``; ``answer`` performs the events that it
+has not seen yet, once each, and gives what the tab needs. Every part of a payload says what it is a change of,
+so a payload that is lost or comes twice does no harm. No Streamlit in here.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gadcore.cases import QueueRow, RunInfo, as_json
+from gadcore.errors import GadError
+from gadcore.queries import STRATEGIES
+from gadcore.workspace import Filter, Workspace
+from pages.shared.case_answers import answers
+from pages.shared.receipts import Receipts
+
+ROWS = 60  # rows of a new queue, and rows added when few are left
+REMEMBERED = 8  # label sets kept per tab, to send differences to
+NOTICES = 12
+COLUMNS = 60
+
+Message = dict[str, Any]
+Payload = dict[str, Any]
+
+
+@dataclass
+class Board:
+    """Where one tab stands: its queue, the label sets it was sent, what it is to be told."""
+
+    name: str = field(default_factory=lambda: secrets.token_hex(4))
+    strategy: str | None = None
+    where: Filter = field(default_factory=lambda: Filter(verdict="unlabelled"))
+    rows: list[QueueRow] = field(default_factory=list)
+    run: str | None = None  # whose order the rows are in
+    orders: int = 0
+    complete: bool = False  # no more rows to add
+    label_sets: OrderedDict[str, dict[str, str]] = field(default_factory=OrderedDict)
+    sets: int = 0
+    notices: list[dict[str, Any]] = field(default_factory=list)
+    told: int = 0
+    opening: dict[str, Any] | None = None
+    leave: str = ""  # page that the analyst asked for
+
+    def tell(self, text: str, level: str = "info") -> None:
+        self.told += 1
+        self.notices = [*self.notices, {"id": self.told, "text": text, "level": level}][-NOTICES:]
+
+    def ask_to_open(self, node_id: str) -> None:
+        self.opening = {"node": node_id, "n": (self.opening or {"n": 0})["n"] + 1}
+
+    @property
+    def key(self) -> str:
+        """Name of the order shown: another one when the order changes, the same when rows are added."""
+        return f"{self.name}-{self.orders}"
+
+
+def answer(workspace: Workspace, board: Board, message: Message, receipts: Receipts, analyst: str) -> Payload:
+    """Perform what a tab asks for and give the payload that it is shown."""
+    for event in message.get("events", []):
+        _take(workspace, board, event, receipts, message.get("analyst") or analyst)
+    run = workspace.current_run()
+    _follow_run(workspace, board, run)
+    if message.get("events"):
+        _retrain_by_itself(workspace, board)
+    return {
+        "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
+        "ack": {e["client"]: receipts.last(e["client"]) for e in message.get("events", [])},
+        "analyst": analyst,
+        "project": _project(workspace),
+        "labels": _labels(workspace, board, str(message.get("labels", ""))),
+        "queue": _queue(workspace, board, message),
+        "answers": answers(workspace, message.get("want", [])),
+        "strip": _strip(workspace, run),
+        "notices": board.notices,
+        "open": board.opening,
+    }
+
+
+# ---- events -------------------------------------------------------------------------------------------
+
+
+def _take(workspace: Workspace, board: Board, event: Message, receipts: Receipts, analyst: str) -> None:
+    """Perform one event once; what is wrong with it is told, not raised, or it would be sent for ever."""
+
+    def perform() -> None:
+        try:
+            _EVENTS[event["kind"]](workspace, board, event, event.get("analyst") or analyst)
+        except GadError as error:
+            board.tell(str(error), "error")
+
+    if event.get("kind") in _EVENTS:
+        receipts.once(str(event["client"]), int(event["seq"]), perform)
+
+
+def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    workspace.record(
+        event["node"],
+        event["verdict"],
+        analyst=analyst,
+        strategy=event.get("strategy") or "",
+        inclusion_probability=event.get("inclusion_probability"),
+    )
+
+
+def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    workspace.record_group(
+        event["nodes"], event["verdict"], analyst=analyst, source=event.get("source") or "ring"
+    )
+
+
+def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    _reversed(board, event, [e.node_id for e in workspace.undo(analyst)], "take back", "Took back")
+
+
+def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    _reversed(board, event, [e.node_id for e in workspace.redo(analyst)], "restore", "Restored")
+
+
+def _reversed(board: Board, event: Message, nodes: list[str], verb: str, past: str) -> None:
+    """Say what an undo or redo did, and show it where the tab cannot know it by itself."""
+    if not nodes:
+        board.tell(f"There is nothing of yours to {verb}.")
+        return
+    board.tell(f"{past} the verdict on {nodes[0] if len(nodes) == 1 else f'{len(nodes):,} nodes'}.")
+    if event.get("show"):
+        board.ask_to_open(nodes[0])
+
+
+def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    workspace.note(event["node"], event["text"], analyst=analyst)
+
+
+def _order(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    board.strategy, board.where = event["strategy"], Filter(**event["where"])
+    workspace.set_preference("strategy", event["strategy"])
+    _new_order(workspace, board, analyst)
+
+
+def _more(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    """Add rows behind those shown, so that nothing on the screen moves."""
+    known = {row.node_id for row in board.rows}
+    labelled = workspace.current()
+    behind = (
+        sum(node not in labelled for node in known) if board.where.verdict == "unlabelled" else len(known)
+    )
+    found = _rows(workspace, board, behind + ROWS, analyst)
+    fresh = [row for row in found if row.node_id not in known]
+    board.rows = board.rows + fresh
+    board.complete = not fresh
+
+
+def _retrain(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    if workspace.active_run() is None:
+        workspace.start_run()
+
+
+def _cancel(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    workspace.cancel_run(event["run"])
+    board.tell("Cancelled the run. Labels and earlier runs are untouched.")
+
+
+def _prefer(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    workspace.set_preference(event["key"], event["value"])
+
+
+def _leave(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    board.leave = event["page"]
+
+
+_EVENTS: dict[str, Callable[[Workspace, Board, Message, str], None]] = {
+    "verdict": _verdict,
+    "group": _group,
+    "undo": _undo,
+    "redo": _redo,
+    "note": _note,
+    "order": _order,
+    "more": _more,
+    "retrain": _retrain,
+    "cancel": _cancel,
+    "prefer": _prefer,
+    "leave": _leave,
+}
+
+
+def _retrain_by_itself(workspace: Workspace, board: Board) -> None:
+    every = int(workspace.preference("auto_retrain", 0) or 0)
+    if every and workspace.counts()["fresh"] >= every and workspace.active_run() is None:
+        try:
+            workspace.start_run()
+        except GadError as error:
+            board.tell(str(error), "error")
+
+
+# ---- the queue ----------------------------------------------------------------------------------------
+
+
+def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None:
+    """Take the order of the run in use when it is another one than before."""
+    now = run.id if run else ""
+    if now == board.run:
+        return
+    first = board.run is None
+    came_first = board.run == ""
+    board.run = now
+    if board.strategy is None:
+        board.strategy = str(workspace.preference("strategy", None) or next(iter(STRATEGIES)))
+    _new_order(workspace, board, None)
+    if run and not first:
+        auc = "" if run.auc is None else f", out-of-fold AUC {run.auc:.3f}"
+        what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
+        board.tell(f"{what}: the new order starts with your next case.")
+
+
+def _new_order(workspace: Workspace, board: Board, analyst: str | None) -> None:
+    board.orders += 1
+    board.rows = _rows(workspace, board, ROWS, analyst)
+    board.complete = len(board.rows) < ROWS
+
+
+def _rows(workspace: Workspace, board: Board, n: int, analyst: str | None) -> list[QueueRow]:
+    return workspace.queue(strategy=board.strategy, n=n, where=board.where, analyst=analyst)
+
+
+def _queue(workspace: Workspace, board: Board, message: Message) -> Payload:
+    """The rows, unless the tab has them."""
+    has = message.get("queue") == board.key and message.get("rows") == len(board.rows)
+    return {
+        "key": board.key,
+        "strategy": board.strategy,
+        "where": asdict(board.where),
+        "complete": board.complete,
+        "rows": None if has else as_json(board.rows),
+    }
+
+
+# ---- the rest of the payload --------------------------------------------------------------------------
+
+
+def _labels(workspace: Workspace, board: Board, has: str) -> Payload:
+    """All current verdicts, as a difference to the set that the tab has."""
+    now = {node: event.verdict.value for node, event in workspace.current().items() if event.verdict}
+    latest = next(reversed(board.label_sets), "")
+    if board.label_sets.get(latest) != now:
+        board.sets += 1
+        latest = f"{board.name}-{board.sets}"
+        board.label_sets[latest] = now
+        while len(board.label_sets) > REMEMBERED:
+            board.label_sets.popitem(last=False)
+    base = board.label_sets.get(has)
+    if base is None:
+        return {"version": latest, "base": None, "changes": now}
+    changes: dict[str, str | None] = {n: v for n, v in now.items() if base.get(n) != v}
+    changes.update({n: None for n in base if n not in now})
+    return {"version": latest, "base": has, "changes": changes}
+
+
+def _project(workspace: Workspace) -> Payload:
+    graph = workspace.graph
+    return {
+        "id": workspace.id,
+        "name": workspace.name,
+        "n_nodes": graph.n_nodes,
+        "n_edges": graph.n_edges,
+        "columns": [str(column) for column in graph.node_table.columns[:COLUMNS]],
+        "strategies": [{"name": s.name, "title": s.title} for s in STRATEGIES.values()],
+    }
+
+
+_RUN_FIELDS = (
+    "id",
+    "number",
+    "status",
+    "model",
+    "epoch",
+    "epochs",
+    "stage",
+    "loss",
+    "auc",
+    "basis",
+    "device",
+)
+
+
+def _strip(workspace: Workspace, run: RunInfo | None) -> Payload:
+    active = workspace.active_run()
+    return {
+        "counts": workspace.counts(),
+        "run": _run(run),
+        "active": _run(active),
+        "device": workspace.worker_state().get("device") or workspace.settings.device,
+        "auto_retrain": int(workspace.preference("auto_retrain", 0) or 0),
+    }
+
+
+def _run(run: RunInfo | None) -> Payload | None:
+    return None if run is None else {name: as_json(getattr(run, name)) for name in _RUN_FIELDS}

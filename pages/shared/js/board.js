@@ -1,0 +1,157 @@
+// What the screen knows: the queue, the verdicts, the cases fetched ahead, where the analyst stands.
+// It holds no DOM. `effective` verdicts are the server's, overlaid with those given here and not yet confirmed.
+
+const AHEAD = 8; // cases fetched ahead
+const PER_MESSAGE = 3; // cases asked for at once: a small answer comes back sooner
+
+class Board {
+  constructor() {
+    this.rows = [];
+    this.queueKey = "";
+    this.version = 0; // of the label set that `labels` mirrors
+    this.labels = new Map(); // node -> verdict, as the server has it
+    this.given = new Map(); // node -> {verdict, seq}: painted here, not yet confirmed
+    this.cases = new Map(); // node -> {card, view}
+    this.views = new Map(); // key -> neighbourhood other than the plain one
+    this.extras = new Map(); // key -> explanation, ring, search result
+    this.stale = new Set(); // cases to fetch again: shown until the fresh one is there
+    this.current = null;
+    this.anchor = -1; // position in the queue from which "next" counts
+    this.trail = []; // cases looked at before: B goes back
+    this.done = []; // own actions of this visit, for an undo painted at once
+    this.undone = [];
+    this.run = null;
+  }
+
+  verdict(node) {
+    const given = this.given.get(node);
+    return given ? given.verdict : this.labels.get(node) || null;
+  }
+
+  row(node) {
+    return this.rows.find((row) => row.node_id === node) || null;
+  }
+
+  position(node) {
+    return this.rows.findIndex((row) => row.node_id === node);
+  }
+
+  /** The queue as the server orders it. A new order counts from its top, and leaves the current case alone. */
+  setQueue(queue) {
+    if (!queue.rows) return false;
+    const fresh = queue.key !== this.queueKey;
+    this.rows = queue.rows;
+    this.queueKey = queue.key;
+    if (fresh) this.anchor = -1;
+    return true;
+  }
+
+  /** Follow the server's label set: a difference to the version held here, or the whole. Gives changed nodes. */
+  setLabels(update, ack, client) {
+    const before = new Map(this.given);
+    for (const [node, given] of this.given) {
+      if (given.seq <= (ack[client] || 0)) this.given.delete(node);
+    }
+    if (update.base !== null && update.base !== this.version) {
+      before.forEach((given, node) => this.given.set(node, given));
+      return [];
+    }
+    const changed = Object.keys(update.changes);
+    if (update.base === null) this.labels.clear();
+    for (const node of changed) {
+      if (update.changes[node]) this.labels.set(node, update.changes[node]);
+      else this.labels.delete(node);
+    }
+    this.version = update.version;
+    changed.forEach((node) => this.stale.add(node));
+    return changed;
+  }
+
+  /** A run arrived: everything fetched before describes the old one. */
+  setRun(run) {
+    if (run === this.run) return false;
+    const first = this.run === null;
+    this.run = run;
+    this.cases.forEach((_, node) => this.stale.add(node));
+    this.views.clear();
+    this.extras.clear();
+    return !first;
+  }
+
+  give(nodes, verdict, seq) {
+    for (const node of nodes) {
+      this.given.set(node, { verdict, seq });
+      this.stale.add(node);
+    }
+  }
+
+  open(node) {
+    if (this.current && this.current !== node) {
+      this.trail.push(this.current);
+      if (this.trail.length > 50) this.trail.shift();
+    }
+    this.current = node;
+    const at = this.position(node);
+    if (at >= 0) this.anchor = at;
+  }
+
+  back() {
+    const node = this.trail.pop();
+    if (!node) return null;
+    this.current = node;
+    const at = this.position(node);
+    if (at >= 0) this.anchor = at;
+    return node;
+  }
+
+  /** First row after the anchor that waits for a verdict, then from the top; null when none waits. */
+  nextWaiting() {
+    const n = this.rows.length;
+    for (let step = 1; step <= n; step++) {
+      const row = this.rows[(this.anchor + step + n) % n];
+      if (row.node_id !== this.current && !this.verdict(row.node_id)) return row.node_id;
+    }
+    return null;
+  }
+
+  neighbourInQueue(step) {
+    const at = this.position(this.current);
+    const from = at >= 0 ? at : this.anchor;
+    const row = this.rows[Math.max(0, Math.min(this.rows.length - 1, from + step))];
+    return row ? row.node_id : null;
+  }
+
+  waiting() {
+    return this.rows.filter((row) => !this.verdict(row.node_id)).length;
+  }
+
+  /** Cases that should be here: the current one, then those that will come next. */
+  ahead() {
+    const wanted = this.current ? [this.current] : [];
+    const n = this.rows.length;
+    for (let step = 1; step <= n && wanted.length <= AHEAD; step++) {
+      const node = this.rows[(this.anchor + step + n) % n].node_id;
+      if (node !== this.current && !this.verdict(node)) wanted.push(node);
+    }
+    return wanted;
+  }
+
+  /** Nodes to ask for now: missing ones first, then the current one if it is stale, then other stale ones. */
+  toFetch() {
+    const ahead = this.ahead();
+    const missing = ahead.filter((node) => !this.cases.has(node));
+    if (this.current && missing[0] === this.current) return [this.current];
+    const old = ahead.filter((node) => this.cases.has(node) && this.stale.has(node));
+    return [...missing, ...old].slice(0, PER_MESSAGE);
+  }
+
+  keep(node, found) {
+    this.cases.delete(node);
+    this.cases.set(node, found);
+    this.stale.delete(node);
+    for (const key of this.cases.keys()) {
+      if (this.cases.size <= 60) break;
+      if (key !== this.current) this.cases.delete(key);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+// The middle pane: the neighbourhood of the current case, with its controls and the way one came.
+
+const HOPS = [1, 2, 3];
+const CAPS = [60, 120, 300];
+
+class CentrePane {
+  constructor(app) {
+    this.app = app;
+    this.hops = 1;
+    this.cap = CAPS[0];
+    this.expanded = [];
+    this.node = null;
+    this.hopButtons = HOPS.map((n) => el("button", { type: "button", class: "rf-seg", "data-testid": `hops-${n}`, onClick: () => this.setHops(n) }, String(n)));
+    this.more = el("button", { type: "button", class: "rf-link", "data-testid": "more", onClick: () => this.showMore() });
+    this.crumbs = el("nav", { class: "rf-crumbs", "data-testid": "crumbs", "aria-label": "Where you came from" });
+    this.canvas = el("div", { class: "rf-canvas", "data-testid": "graph" });
+    this.note = el("span", {});
+    this.element = el(
+      "section", { class: "rf-pane rf-centre", "aria-label": "Neighbourhood" },
+      el("div", { class: "rf-head rf-bar-head" },
+        keyButton("Back", "B", () => app.back(), { "data-testid": "back" }), this.crumbs,
+        el("span", { class: "rf-group", title: "Hops around the case (E: one more)" }, el("small", {}, "hops"), this.hopButtons, el("kbd", {}, "E")),
+        keyButton("Group", "G", () => app.labelGroup(), { title: "Label the ring around this case as one", "data-testid": "group" })),
+      this.canvas, el("div", { class: "rf-foot" }, this.note, this.more),
+    );
+    this.graph = createGraphView(this.canvas, {
+      onSelect: (nodes) => app.selectInView(nodes),
+      onVerdict: (nodes, verdict) => app.decide(verdict, nodes),
+      onCentre: (node) => app.open(node),
+      onExpand: (node) => this.expand(node),
+    });
+  }
+
+  setHops(n) {
+    this.hops = Math.max(1, Math.min(3, n));
+    this.draw();
+  }
+
+  /** One hop more; from three back to one. */
+  nextHop() {
+    this.setHops(this.hops === 3 ? 1 : this.hops + 1);
+  }
+
+  showMore() {
+    this.cap = CAPS[Math.min(CAPS.length - 1, CAPS.indexOf(this.cap) + 1)];
+    this.draw();
+  }
+
+  expand(node) {
+    if (!this.expanded.includes(node)) this.expanded.push(node);
+    this.draw();
+  }
+
+  key(node) {
+    return `view:${node}:${this.hops}:${this.cap}:${this.expanded.join(",")}`;
+  }
+
+  /** The neighbourhood to show: of the case fetched ahead, or asked for with these hops. */
+  found(node) {
+    if (this.hops === 1 && this.cap === CAPS[0] && !this.expanded.length) return this.app.board.cases.get(node)?.view || null;
+    return this.app.board.views.get(this.key(node)) || null;
+  }
+
+  draw() {
+    const node = this.app.board.current;
+    if (node !== this.node) {
+      this.node = node;
+      this.cap = CAPS[0];
+      this.expanded = [];
+    }
+    this.hopButtons.forEach((button, at) => button.setAttribute("aria-pressed", String(this.hops === at + 1)));
+    this.drawCrumbs();
+    const view = node ? this.found(node) : null;
+    this.canvas.classList.toggle("rf-waiting", !view);
+    if (view) this.show(view);
+    else if (node && (this.hops > 1 || this.app.board.cases.has(node))) {
+      this.app.want(this.key(node), { kind: "view", node, hops: this.hops, cap: this.cap, expanded: this.expanded });
+    }
+  }
+
+  show(view) {
+    this.shown = view;
+    this.followVerdicts();
+    this.graph.show(view, { blind: this.app.blind, selected: [...this.app.queue.marked] });
+    this.canvas.dataset.node = view.centre;
+    this.note.textContent = `${plural(view.nodes.length, "node")}, ${plural(view.edges.length, "edge")} in view`;
+    const atMost = this.cap === CAPS[CAPS.length - 1];
+    this.more.textContent = view.left_out ? `+${count(view.left_out)} more` : "";
+    this.more.disabled = atMost;
+    this.more.title = atMost ? "The view stops here; the search reaches the others" : "Show more of them";
+  }
+
+  followVerdicts() {
+    for (const node of this.shown.nodes) node.case.verdict = this.app.board.verdict(node.case.node_id);
+  }
+
+  /** New verdicts, selection or blind mode, for the picture that stands. */
+  repaint() {
+    if (!this.shown || this.shown.centre !== this.app.board.current) return;
+    this.followVerdicts();
+    this.graph.show(this.shown, { blind: this.app.blind, selected: [...this.app.queue.marked] });
+  }
+
+  drawCrumbs() {
+    const { trail, current } = this.app.board;
+    fill(this.crumbs, trail.slice(-2).map((node) => [
+      el("button", { type: "button", class: "rf-link", title: node, onClick: () => this.app.open(node) }, this.app.nameOf(node)), el("span", {}, "›")]),
+    el("b", { title: current || "" }, current ? this.app.nameOf(current) : ""));
+  }
+
+  destroy() {
+    this.graph.destroy();
+  }
+}

@@ -1,0 +1,71 @@
+// The one way to the server. An event is numbered, kept (also over a reload) until the server names its number
+// in `ack`, and sent again if no answer comes. One message is under way at a time; what happens meanwhile goes
+// with the next, so that quick keys travel together and none is lost.
+
+const RESEND_MS = 4000;
+
+class Outbox {
+  /** `send(message)` hands over to Streamlit; `compose()` gives the parts of a message that are not events. */
+  constructor(project, compose) {
+    this.project = project;
+    this.compose = compose;
+    this.client = Math.random().toString(36).slice(2, 10) + Date.now().toString(36);
+    this.next = 1;
+    this.message = 0; // number of the message under way or answered last
+    this.waiting = false;
+    this.dirty = false;
+    this.send = null;
+    this.pending = remembered.get("sessionStorage", `outbox:${project}`, []);
+    this.timer = 0;
+  }
+
+  /** Add an event and send it as soon as the line is free; gives its number. */
+  post(event) {
+    const seq = this.next++;
+    this.pending.push({ ...event, client: this.client, seq });
+    this.save();
+    this.flush();
+    return seq;
+  }
+
+  /** Ask for an exchange even without an event (data wanted, or just news). */
+  poke() {
+    this.dirty = true;
+    this.flush();
+  }
+
+  flush() {
+    if (this.waiting || !this.send || (!this.pending.length && !this.dirty)) return;
+    this.dirty = false;
+    this.waiting = true;
+    this.message += 1;
+    this.timer = setTimeout(() => this.again(), RESEND_MS);
+    this.send({ ...this.compose(), client: this.client, n: this.message, events: this.pending });
+  }
+
+  again() {
+    this.waiting = false;
+    this.dirty = true;
+    this.flush();
+  }
+
+  /** Take the server's answer: forget what it has, and send on. */
+  receive(reply, ack) {
+    const before = this.pending.length;
+    this.pending = this.pending.filter((event) => !(event.seq <= (ack[event.client] || 0)));
+    if (this.pending.length !== before) this.save();
+    if (reply && reply.client === this.client && reply.n >= this.message) {
+      clearTimeout(this.timer);
+      this.waiting = false;
+    }
+  }
+
+  save() {
+    remembered.set("sessionStorage", `outbox:${this.project}`, this.pending);
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.send = null;
+  }
+}

@@ -1,0 +1,191 @@
+// The left pane: search, order and filter, the ranked rows, and the bar of a multi-selection.
+
+const SCORE_FILTERS = [
+  ["", "any score"], ["99-100", "top 1 %"], ["95-100", "top 5 %"], ["75-100", "top quarter"],
+  ["25-75", "middle half"], ["0-25", "bottom quarter"],
+];
+const VERDICT_FILTERS = [
+  ["unlabelled", "unlabelled"], ["anomalous", "anomalous"], ["normal", "normal"], ["unsure", "unsure"],
+  ["mine", "my labels"], ["any", "all nodes"],
+];
+
+class QueuePane {
+  constructor(app) {
+    this.app = app;
+    this.search = new SearchField(app);
+    this.strategy = this.select("Order of the queue", "strategy", () => this.order());
+    this.verdict = this.select("Which nodes", "filter", () => this.order());
+    this.score = this.select("By score", "score-filter", () => this.order());
+    this.column = this.select("By attribute", "column", () => this.columnChosen());
+    this.values = el("datalist", { id: "rf-values" });
+    this.value = el("input", {
+      class: "rf-input", placeholder: "value", "aria-label": "Attribute value", "data-testid": "value", type: "search",
+      list: "rf-values", autocomplete: "off", onChange: () => this.order(),
+    });
+    fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => el("option", { value }, text)));
+    fill(this.score, SCORE_FILTERS.map(([value, text]) => el("option", { value }, text)));
+    this.attribute = el("div", { class: "rf-two" }, this.column, this.value, this.values);
+    this.state = el("div", { class: "rf-queue-state", "data-testid": "queue-state" });
+    this.list = el("ol", { class: "rf-rows", role: "listbox", "aria-label": "Queue", tabIndex: -1, "data-testid": "queue" });
+    this.selection = el("div", { class: "rf-selection", "data-testid": "selection" });
+    this.element = el(
+      "section", { class: "rf-pane rf-queue", "aria-label": "Queue" },
+      el("div", { class: "rf-head" }, this.search.element, el("div", { class: "rf-two" }, this.strategy, this.verdict),
+        el("div", { class: "rf-three" }, this.score, this.attribute)),
+      this.state, this.list, this.selection,
+    );
+    this.items = new Map();
+    this.marked = new Set();
+    this.last = null; // row of the last plain click: where a shift-click starts
+  }
+
+  select(title, testid, onChange) {
+    return el("select", { class: "rf-select", title, "aria-label": title, "data-testid": testid, onChange });
+  }
+
+  /** Fill the choices once, and follow what the server says is in force. */
+  showChoices(queue, project) {
+    if (!this.strategy.options.length) {
+      fill(this.strategy, project.strategies.map((s) => el("option", { value: s.name, title: s.detail || "" }, s.title)));
+      fill(this.column, el("option", { value: "" }, "any attribute"), project.columns.map((c) => el("option", { value: c }, c)));
+    }
+    const where = queue.where;
+    const range = where.min_percentile === null && where.max_percentile === null ? "" : `${where.min_percentile ?? 0}-${where.max_percentile ?? 100}`;
+    for (const [field, value] of [[this.strategy, queue.strategy], [this.verdict, where.verdict || "any"], [this.score, range],
+      [this.column, where.column || ""], [this.value, where.value || ""]]) {
+      if (document.activeElement !== field) field.value = value;
+    }
+    this.value.disabled = !this.column.value;
+  }
+
+  columnChosen() {
+    this.value.disabled = !this.column.value;
+    this.value.value = "";
+    fill(this.values);
+    if (this.column.value) {
+      this.app.want(`values:${this.column.value}`, { kind: "values", column: this.column.value });
+      setTimeout(() => this.value.focus());
+    } else this.order();
+  }
+
+  /** Offer the values of the chosen column once they are here. */
+  showValues() {
+    const found = this.app.board.extras.get(`values:${this.column.value}`);
+    if (found && this.values.children.length !== found.length) fill(this.values, found.map((value) => el("option", { value })));
+  }
+
+  order() {
+    const [low, high] = this.score.value ? this.score.value.split("-").map(Number) : [null, null];
+    const column = this.column.value && this.value.value ? this.column.value : null;
+    this.app.order(this.strategy.value, {
+      verdict: this.verdict.value, min_percentile: low, max_percentile: high, column, value: column ? this.value.value : null,
+    });
+  }
+
+  /** Draw all rows: on a new order, or when rows were added. */
+  draw() {
+    const rows = this.app.board.rows;
+    const scroll = this.list.scrollTop;
+    this.items.clear();
+    fill(this.list, rows.map((row, at) => this.item(row, at)));
+    this.list.scrollTop = scroll;
+    this.showState();
+    this.showCurrent();
+    this.showSelection();
+  }
+
+  item(row) {
+    const node = row.node_id;
+    const chip = el("span", { class: "rf-chip-place" });
+    const made = el(
+      "li",
+      {
+        class: "rf-row", role: "option", "data-node": node, title: row.name === node ? node : `${row.name} (${node})`,
+        onClick: (event) => this.clicked(event, node), onDblclick: () => this.app.open(node),
+      },
+      el("span", { class: "rf-rank" }, secret(row.rank ? `${count(row.rank)}` : "–"), secret(movedMark(row.moved))),
+      el("span", { class: "rf-name" }, row.name),
+      chip,
+      el("span", { class: "rf-score" }, secret(bar(row.percentile))),
+      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && el("em", { class: "rf-audit", title: "Drawn at random, to measure the queue itself" }, "audit"), secret(row.reason)),
+    );
+    this.items.set(node, { made, chip });
+    fill(chip, verdictChip(this.app.board.verdict(node)));
+    return made;
+  }
+
+  paint(node) {
+    const item = this.items.get(node);
+    if (item) fill(item.chip, verdictChip(this.app.board.verdict(node)));
+    this.showState();
+  }
+
+  paintAll() {
+    this.items.forEach((item, node) => fill(item.chip, verdictChip(this.app.board.verdict(node))));
+    this.showState();
+  }
+
+  showCurrent() {
+    const current = this.app.board.current;
+    this.items.forEach((item, node) => {
+      const on = node === current;
+      item.made.classList.toggle("rf-current", on);
+      item.made.setAttribute("aria-selected", String(on));
+    });
+    const item = this.items.get(current);
+    if (item) keepInView(this.list, item.made);
+  }
+
+  showState() {
+    const { rows } = this.app.board;
+    const waiting = this.app.board.waiting();
+    if (!rows.length) fill(this.state, this.app.ranking ? "Ranking the nodes for the first time…" : "No node fits this filter. Choose another one above.");
+    else fill(this.state, `${plural(rows.length, "case")} in the queue, ${count(waiting)} to decide`);
+  }
+
+  clicked(event, node) {
+    if (event.shiftKey && this.last) {
+      const [a, b] = [this.app.board.position(this.last), this.app.board.position(node)].sort((x, y) => x - y);
+      this.app.board.rows.slice(Math.max(0, a), b + 1).forEach((row) => this.marked.add(row.node_id));
+      window.getSelection()?.removeAllRanges();
+    } else if (event.ctrlKey || event.metaKey) {
+      if (this.marked.has(node)) this.marked.delete(node);
+      else this.marked.add(node);
+      this.last = node;
+    } else {
+      this.last = node;
+      this.marked.clear();
+      this.app.open(node);
+    }
+    this.app.showSelection();
+  }
+
+  mark(nodes) {
+    this.marked = new Set(nodes);
+    this.app.showSelection();
+  }
+
+  showSelection() {
+    this.items.forEach((item, node) => item.made.classList.toggle("rf-marked", this.marked.has(node)));
+    const n = this.marked.size;
+    this.selection.classList.toggle("rf-open", n > 0);
+    if (!n) {
+      fill(this.selection);
+      return;
+    }
+    fill(
+      this.selection, el("b", {}, plural(n, "node")), " selected",
+      Object.entries(VERDICTS).map(([verdict, { key, word }]) =>
+        el("button", { type: "button", class: `rf-button rf-${verdict}`, title: `Mark all as ${word.toLowerCase()}: one step to undo`, onClick: () => this.app.decide(verdict) },
+          verdictShape(verdict, 10), el("kbd", {}, key))),
+      el("button", { type: "button", class: "rf-link", onClick: () => this.mark([]) }, "Clear"),
+    );
+  }
+}
+
+/** Scroll a list by as little as shows the item; never moves the page, as scrollIntoView would. */
+function keepInView(list, item) {
+  const top = item.offsetTop - list.offsetTop;
+  if (top < list.scrollTop) list.scrollTop = top;
+  else if (top + item.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + item.offsetHeight - list.clientHeight;
+}

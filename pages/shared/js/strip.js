@@ -1,0 +1,116 @@
+// The strip on top: labels so far, the model that ranks the queue, retraining, the analyst.
+
+const AUTO_CHOICES = [0, 5, 10, 20, 50];
+
+class Strip {
+  constructor(app) {
+    this.app = app;
+    this.counts = el("div", { class: "rf-counts", "data-testid": "counts" });
+    this.model = el("div", { class: "rf-model", "data-testid": "model" });
+    this.progress = el("div", { class: "rf-progress", "data-testid": "progress", role: "status" });
+    this.retrain = keyButton("Retrain", "T", () => app.retrain(), { class: "rf-button rf-primary", "data-testid": "retrain" });
+    this.auto = el("select", {
+      class: "rf-select", title: "Start a retrain by itself after so many new labels", "aria-label": "Automatic retrain",
+      "data-testid": "auto", onChange: (event) => app.prefer("auto_retrain", Number(event.target.value)),
+    });
+    fill(this.auto, AUTO_CHOICES.map((k) => el("option", { value: String(k) }, k ? `auto: every ${k}` : "auto: off")));
+    this.blind = keyButton("Blind", "H", () => app.toggleBlind(), {
+      title: "Hide scores and reasons while you decide", "aria-pressed": "false", "data-testid": "blind",
+    });
+    this.analyst = el("input", {
+      class: "rf-input rf-analyst", type: "text", maxLength: 60, placeholder: "your name", spellcheck: false,
+      "aria-label": "Analyst", title: "Recorded with every verdict; remembered by this browser", "data-testid": "analyst",
+      onChange: (event) => app.setAnalyst(event.target.value),
+      onKeydown: (event) => event.key === "Enter" && event.target.blur(),
+    });
+    this.element = el(
+      "header", { class: "rf-strip" },
+      el("div", { class: "rf-title", "data-testid": "project" }), this.counts, this.model, this.progress,
+      el(
+        "div", { class: "rf-tools" }, this.retrain, this.auto, this.blind,
+        keyButton("↶", "Z", () => app.undo(), { title: "Undo", "aria-label": "Undo", "data-testid": "undo" }),
+        keyButton("↷", "⇧Z", () => app.redo(), { title: "Redo", "aria-label": "Redo", "data-testid": "redo" }),
+        keyButton("Export", "X", () => app.goExport(), { "data-testid": "export" }),
+        keyButton("", "?", () => app.dialogs.help(), { title: "All keys", "aria-label": "All keys", "data-testid": "help" }), this.analyst,
+      ),
+    );
+  }
+
+  show(strip, project) {
+    this.strip = strip;
+    this.element.querySelector(".rf-title").textContent = project.name;
+    this.element.querySelector(".rf-title").title = `${project.name}: ${plural(project.n_nodes, "node")}, ${plural(project.n_edges, "edge")}`;
+    this.showCounts();
+    this.showModel(strip.run);
+    this.showProgress(strip.active);
+    this.retrain.disabled = Boolean(strip.active);
+    this.retrain.title = strip.device ? `Learn from all labels, on ${strip.device}` : "Learn from all labels";
+    fill(this.retrain, "Retrain", strip.device && el("small", {}, strip.device.toUpperCase()), el("kbd", {}, "T"));
+    const auto = String(strip.auto_retrain || 0);
+    if (document.activeElement !== this.auto) {
+      if (![...this.auto.options].some((option) => option.value === auto)) this.auto.append(el("option", { value: auto }, `auto: every ${auto}`));
+      this.auto.value = auto;
+    }
+  }
+
+  /** Labels as painted: what the server has plus what was given here and is on its way. */
+  showCounts() {
+    if (!this.strip) return;
+    const board = this.app.board;
+    const now = { ...this.strip.counts };
+    board.given.forEach((given, node) => {
+      const had = board.labels.get(node) || null;
+      if (had === given.verdict) return;
+      if (had) now[had] -= 1;
+      if (given.verdict) now[given.verdict] += 1;
+      now.fresh += 1;
+    });
+    fill(
+      this.counts,
+      ["anomalous", "normal", "unsure"].map((verdict) =>
+        el("span", { class: `rf-count rf-${verdict}`, title: `${VERDICTS[verdict].word} so far`, "data-count": verdict },
+          verdictShape(verdict, 11), el("b", {}, count(now[verdict])), el("small", {}, VERDICTS[verdict].short))),
+      el("span", { class: "rf-count", title: "Labels that the model in use has not learnt from", "data-count": "fresh" },
+        el("b", {}, count(now.fresh)), el("small", {}, "not in the model yet")),
+    );
+  }
+
+  showModel(run) {
+    if (!run) {
+      fill(this.model, el("b", {}, "No model yet"), el("small", {}, "the first ranking needs no label"));
+      return;
+    }
+    const auc = run.auc === null ? null : `AUC ${run.auc.toFixed(3)}`;
+    fill(
+      this.model, el("b", {}, `Run ${run.number}`), el("small", {}, run.model),
+      secret(auc ? el("small", { class: "rf-auc", title: run.basis || "Estimated on labels left out of training" }, `${auc} out-of-fold`)
+        : el("small", { title: run.basis || "" }, "AUC: needs more labels")),
+    );
+  }
+
+  showProgress(run) {
+    this.element.classList.toggle("rf-live", Boolean(run));
+    if (!run) {
+      fill(this.progress);
+      return;
+    }
+    const share = run.epochs ? (100 * run.epoch) / run.epochs : 0;
+    const epoch = run.epochs ? `${run.epoch}/${run.epochs}` : "";
+    const loss = run.loss === null ? "" : `loss ${decimals(run.loss)}`;
+    fill(
+      this.progress,
+      el("span", { class: "rf-stage" }, run.stage || run.status), bar(share, "rf-training"),
+      el("small", { class: "rf-figures" }, [epoch, loss].filter(Boolean).join(" · ")),
+      el("button", { type: "button", class: "rf-link", "data-testid": "cancel", onClick: () => this.app.cancelRun(run.id) }, "Cancel"),
+    );
+  }
+
+  showBlind(on) {
+    this.blind.setAttribute("aria-pressed", String(on));
+    this.blind.classList.toggle("rf-on", on);
+  }
+
+  showAnalyst(name) {
+    if (document.activeElement !== this.analyst) this.analyst.value = name;
+  }
+}

@@ -1,0 +1,346 @@
+// The screen as a whole: takes what the server sends, keeps the panes in step, and turns actions into events.
+
+const POLL_LIVE_MS = 600; // while a run goes on
+const POLL_IDLE_MS = 4000; // news from other analysts
+const REFILL_BELOW = 15; // undecided rows left
+
+class Workbench {
+  constructor(parent, data) {
+    this.project = data.project;
+    this.board = new Board();
+    this.wanted = new Map(); // key -> question not yet answered
+    this.seenNotice = data.notices.length ? data.notices[data.notices.length - 1].id : 0;
+    this.seenOpen = 0;
+    this.strangers = new Map(); // rows of nodes opened from elsewhere than the queue
+    this.blind = remembered.get("localStorage", "blind", false);
+    this.analyst = remembered.get("localStorage", "analyst", "") || data.analyst;
+    this.outbox = new Outbox(data.project.id, () => this.compose());
+    this.dialogs = new Dialogs(this);
+    this.queue = new QueuePane(this);
+    this.card = new CardPane(this);
+    this.strip = new Strip(this);
+    this.root = el("div", { class: "rf-workbench", "data-testid": "workbench" });
+    this.centre = new CentrePane(this);
+    append(this.root, [el("style", {}, WORKBENCH_CSS), this.strip.element, el("main", { class: "rf-panes" }, this.queue.element, this.centre.element, this.card.element), this.dialogs.element, this.dialogs.toasts]);
+    this.root.addEventListener("change", (event) => event.target.tagName === "SELECT" && event.target.blur());
+    parent.append(this.root);
+    this.keys = new Keys(this);
+    this.onGoto = (event) => this.open(event.detail.node);
+    window.addEventListener("ringfence:goto", this.onGoto);
+    this.onVisible = () => document.visibilityState === "visible" && this.outbox.poke();
+    document.addEventListener("visibilitychange", this.onVisible);
+    this.applyBlind();
+    this.strip.showAnalyst(this.analyst);
+  }
+
+  // ---- from the server -------------------------------------------------------------------------------
+
+  /** Take one payload. Every part can come twice or late: each says what it is a change of. */
+  receive(data, send) {
+    this.outbox.send = send;
+    this.outbox.receive(data.reply, data.ack);
+    const arrived = this.board.setRun(data.strip.run ? data.strip.run.id : "");
+    const changed = this.board.setLabels(data.labels, data.ack, this.outbox.client);
+    const requeued = this.board.setQueue(data.queue);
+    this.ranking = !data.strip.run && Boolean(data.strip.active);
+    this.takeAnswers(data.answers);
+    this.strip.show(data.strip, data.project);
+    this.queue.showChoices(data.queue, data.project);
+    if (requeued) this.queue.draw();
+    else if (changed.length) this.queue.paintAll();
+    this.chooseFirst(data);
+    if (changed.length || arrived) this.repaint();
+    this.notices(data.notices);
+    this.refill(data.queue);
+    this.askForMore();
+    this.schedule(data.strip);
+    this.root.dataset.settled = this.outbox.pending.length || this.outbox.waiting ? "no" : "yes";
+  }
+
+  takeAnswers(answers) {
+    let current = false;
+    for (const [key, value] of Object.entries(answers)) {
+      this.wanted.delete(key);
+      if (key.startsWith("case:") && value.error) this.refused(key.slice(5), value.error);
+      else if (key.startsWith("case:")) this.board.keep(key.slice(5), value);
+      else if (key.startsWith("view:")) this.board.views.set(key, value);
+      else this.board.extras.set(key, value);
+      current ||= key.includes(`:${this.board.current}`);
+    }
+    if (current) this.drawCase();
+    this.queue.search.show();
+    this.queue.showValues();
+    this.dialogs.refresh();
+  }
+
+  /** A case that is not there, for instance from an old link. */
+  refused(node, reason) {
+    this.dialogs.toast(reason, "error");
+    this.board.rows = this.board.rows.filter((row) => row.node_id !== node);
+    if (this.board.current === node) {
+      this.board.current = null;
+      this.next();
+    }
+  }
+
+  /** At the start: the case named by the address, else where this tab stood, else the first that waits. */
+  chooseFirst(data) {
+    if (data.open && data.open.n > this.seenOpen) {
+      this.seenOpen = data.open.n;
+      this.open(data.open.node);
+    }
+    if (this.board.current) return;
+    const last = remembered.get("sessionStorage", `case:${this.project.id}`);
+    const node = last && data.project.id === this.project.id && !this.board.verdict(last) ? last : this.board.nextWaiting() || this.board.rows[0]?.node_id;
+    if (node) this.open(node);
+    else this.drawCase();
+  }
+
+  notices(notices) {
+    for (const notice of notices) {
+      if (notice.id <= this.seenNotice) continue;
+      this.seenNotice = notice.id;
+      this.dialogs.toast(notice.text, notice.level);
+    }
+  }
+
+  /** Ask for more rows before the undecided ones run out; once per queue length. */
+  refill(queue) {
+    if (queue.complete || this.board.waiting() >= REFILL_BELOW || this.askedAt === `${queue.key}:${this.board.rows.length}`) return;
+    this.askedAt = `${queue.key}:${this.board.rows.length}`;
+    this.outbox.post({ kind: "more" });
+  }
+
+  schedule(strip) {
+    clearTimeout(this.poll);
+    this.poll = setTimeout(() => {
+      if (document.visibilityState === "visible") this.outbox.poke();
+    }, strip.active ? POLL_LIVE_MS : POLL_IDLE_MS);
+  }
+
+  // ---- to the server ---------------------------------------------------------------------------------
+
+  compose() {
+    const cases = this.board.toFetch().map((node) => ({ key: `case:${node}`, kind: "case", node }));
+    return { analyst: this.analyst, labels: this.board.version, queue: this.board.queueKey, rows: this.board.rows.length,
+      want: [...this.wanted.values(), ...cases] };
+  }
+
+  want(key, question) {
+    if (this.wanted.has(key)) return;
+    this.wanted.set(key, { key, ...question });
+    if (this.wanted.size > 12) this.wanted.delete(this.wanted.keys().next().value);
+    this.outbox.poke();
+  }
+
+  askForMore() {
+    if (this.wanted.size || this.board.toFetch().length) this.outbox.poke();
+    else this.outbox.flush();
+  }
+
+  // ---- actions ---------------------------------------------------------------------------------------
+
+  /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
+  decide(verdict, nodes = null, source = "app") {
+    const chosen = nodes || (this.queue.marked.size ? [...this.queue.marked] : [this.board.current]);
+    if (!chosen[0]) return;
+    this.board.done.push({ nodes: chosen, verdict, before: chosen.map((node) => this.board.verdict(node)), at: this.board.current, source });
+    this.board.undone = [];
+    this.give(chosen, verdict, source);
+    const own = chosen.includes(this.board.current);
+    if (!nodes) this.queue.marked.clear();
+    if (own) this.next();
+    this.showSelection();
+    if (chosen.length > 1) this.dialogs.toast(`${plural(chosen.length, "node")} marked ${verdict}. Z takes all of them back.`);
+  }
+
+  give(nodes, verdict, source) {
+    const row = this.board.row(nodes[0]);
+    const event = nodes.length > 1 || source === "ring"
+      ? { kind: "group", nodes, verdict, source: source === "app" ? "selection" : source }
+      : { kind: "verdict", node: nodes[0], verdict, strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null };
+    const seq = this.outbox.post({ ...event, analyst: this.analyst });
+    this.board.give(nodes, verdict, seq);
+    this.paint(nodes);
+  }
+
+  /** Undo: painted at once for what was done here; the server does the same, also for what came before a reload. */
+  undo() {
+    this.reverse("undo", this.board.done, this.board.undone, (step) => step.before);
+  }
+
+  redo() {
+    this.reverse("redo", this.board.undone, this.board.done, (step) => step.nodes.map(() => step.verdict));
+  }
+
+  reverse(kind, from, to, verdicts) {
+    const step = from.pop();
+    const seq = this.outbox.post({ kind, analyst: this.analyst, show: !step });
+    if (!step) return;
+    to.push(step);
+    step.nodes.forEach((node, at) => this.board.give([node], verdicts(step)[at], seq));
+    this.paint(step.nodes);
+    if (step.at) this.open(step.at);
+  }
+
+  next() {
+    const node = this.board.nextWaiting();
+    if (node) this.open(node);
+    else this.dialogs.toast("Nothing left to decide in this queue. Retrain (T), or choose another order or filter.");
+  }
+
+  step(by) {
+    const node = this.board.neighbourInQueue(by);
+    if (node && node !== this.board.current) this.open(node);
+  }
+
+  open(node, row = null) {
+    if (row) this.strangers.set(node, row);
+    this.board.open(node);
+    this.moved();
+  }
+
+  back() {
+    if (this.board.back()) this.moved();
+  }
+
+  /** The current case changed: show it from what is here, and fetch what will come. */
+  moved() {
+    const node = this.board.current;
+    remembered.set("sessionStorage", `case:${this.project.id}`, node);
+    this.queue.showCurrent();
+    this.drawCase();
+    this.askForMore();
+    this.announce();
+  }
+
+  /** Say where the analyst stands: the map below listens. */
+  announce() {
+    const detail = { node: this.board.current, blind: this.blind };
+    Object.assign(this.root.dataset, { case: detail.node || "", blind: detail.blind ? "yes" : "no" });
+    window.dispatchEvent(new CustomEvent("ringfence:case", { detail }));
+  }
+
+  drawCase() {
+    this.card.draw();
+    this.centre.draw();
+  }
+
+  paint(nodes) {
+    nodes.forEach((node) => this.queue.paint(node));
+    this.repaint();
+  }
+
+  repaint() {
+    this.card.paint();
+    this.centre.repaint();
+    this.strip.showCounts();
+  }
+
+  /** The picture's selection is the selection; the case alone is none, as it is what verdicts go to anyway. */
+  selectInView(nodes) {
+    const own = nodes.length === 1 && nodes[0] === this.board.current;
+    this.queue.marked = new Set(own ? [] : nodes);
+    this.queue.showSelection();
+  }
+
+  toggleMark(node) {
+    if (this.queue.marked.has(node)) this.queue.marked.delete(node);
+    else this.queue.marked.add(node);
+    this.showSelection();
+  }
+
+  showSelection() {
+    this.queue.showSelection();
+    this.centre.repaint();
+  }
+
+  labelGroup() {
+    if (this.queue.marked.size > 1) this.dialogs.toast("The selection is the group: press A, N or U.");
+    else if (this.board.current) this.dialogs.group(this.board.current);
+  }
+
+  order(strategy, where) {
+    this.outbox.post({ kind: "order", strategy, where });
+  }
+
+  saveNote(node, text) {
+    this.outbox.post({ kind: "note", node, text, analyst: this.analyst });
+    this.board.stale.add(node);
+  }
+
+  retrain() {
+    if (!this.strip.strip?.active) this.outbox.post({ kind: "retrain" });
+  }
+
+  cancelRun(run) {
+    this.outbox.post({ kind: "cancel", run });
+  }
+
+  prefer(key, value) {
+    this.outbox.post({ kind: "prefer", key, value });
+  }
+
+  setAnalyst(name) {
+    this.analyst = name.trim() || this.analyst;
+    remembered.set("localStorage", "analyst", this.analyst);
+    document.cookie = `ringfence_analyst=${encodeURIComponent(this.analyst)}; path=/; max-age=31536000; samesite=strict`;
+    this.strip.showAnalyst(this.analyst);
+    this.outbox.poke();
+  }
+
+  toggleBlind() {
+    this.blind = !this.blind;
+    remembered.set("localStorage", "blind", this.blind);
+    this.applyBlind();
+    this.centre.repaint();
+    this.announce();
+  }
+
+  applyBlind() {
+    this.root.classList.toggle("rf-blind", this.blind);
+    this.strip.showBlind(this.blind);
+  }
+
+  goExport() {
+    this.outbox.post({ kind: "leave", page: "export" });
+  }
+
+  nameOf(node) {
+    return this.knownRow(node)?.name || node;
+  }
+
+  /** A row for a node from wherever one is known. */
+  knownRow(node) {
+    return this.board.row(node) || this.board.cases.get(node)?.card.row || this.strangers.get(node) || null;
+  }
+
+  destroy() {
+    clearTimeout(this.poll);
+    this.keys.stop();
+    this.outbox.stop();
+    this.centre.destroy();
+    window.removeEventListener("ringfence:goto", this.onGoto);
+    document.removeEventListener("visibilitychange", this.onVisible);
+    this.root.remove();
+  }
+}
+
+/** What the mounted component calls at every payload; gives the clean-up that Streamlit asks for. */
+function showWorkbench({ data, parentElement, setStateValue }) {
+  let bench = parentElement.ringfence;
+  if (bench && bench.project.id !== data.project.id) {
+    bench.destroy();
+    bench = null;
+  }
+  if (!bench) bench = parentElement.ringfence = new Workbench(parentElement, data);
+  bench.receive(data, (message) => setStateValue("out", message));
+  return () => clearWorkbench(parentElement);
+}
+
+/** Streamlit also asks this for a payload that a newer one overtook: then the screen is still there, and stays. */
+function clearWorkbench(parentElement) {
+  if (parentElement.isConnected) return;
+  parentElement.ringfence?.destroy();
+  parentElement.ringfence = null;
+}

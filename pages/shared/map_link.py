@@ -1,0 +1,144 @@
+"""The embedding map below the labelling screen, linked both ways without a rerun of the page.
+
+A small component stands between the two: it hears which case the screen shows and has the map drawn around it
+once the analyst pauses; a click on a point it hands to the screen, which opens the case at once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from gadcore.workspace import Workspace
+from pages.shared import state
+from pages.shared.map_colours import by_verdict
+from pages.shared.map_figure import MapFigure, map_figure
+
+KEY = "map-link"
+LAYOUTS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE"}
+HEIGHT = 290
+
+_JS = """
+const PAUSE_MS = 450; // the map follows when the analyst rests on a case, not at every key
+
+export default function ({ data, parentElement, setStateValue }) {
+  const link = (parentElement.link ??= { opened: data.open?.n ?? 0, shown: "" });
+  link.send = (detail) => {
+    const now = JSON.stringify(detail);
+    if (now === link.shown) return;
+    link.shown = now;
+    setStateValue("at", detail);
+  };
+  if (!link.listener) {
+    link.listener = ({ detail }) => {
+      clearTimeout(link.timer);
+      link.timer = setTimeout(() => link.send(detail), PAUSE_MS);
+    };
+    window.addEventListener("ringfence:case", link.listener);
+    const { case: node, blind } = document.querySelector(".rf-workbench")?.dataset ?? {};
+    if (node) link.listener({ detail: { node, blind: blind === "yes" } });
+  }
+  if (data.open && data.open.n > link.opened) {
+    link.opened = data.open.n;
+    window.dispatchEvent(new CustomEvent("ringfence:goto", { detail: { node: data.open.node } }));
+  }
+  return () => {
+    if (parentElement.isConnected || !link.listener) return;
+    window.removeEventListener("ringfence:case", link.listener);
+    clearTimeout(link.timer);
+  };
+}
+"""
+
+
+@st.fragment
+def show_map(workspace: Workspace) -> None:
+    """The map with the current case marked; a click on a point opens its case above."""
+    at = state.sent_by(KEY, "at") or {}
+    shown = state.made_once(f"label-map:{workspace.id}", dict[str, Any])
+    kind = _choice()
+    positions = workspace.layout(kind)
+    if positions is None:
+        _nothing_yet(workspace, kind)
+        _link(None)
+        return
+    drawn = _figure(workspace, positions, at)
+    event = st.plotly_chart(
+        drawn.figure,
+        key=f"label-map-{kind}",
+        on_select="rerun",
+        selection_mode="points",
+        config={"displaylogo": False, "displayModeBar": False, "scrollZoom": True},
+    )
+    _link(_clicked(workspace, drawn, event, shown))
+
+
+def _choice() -> str:
+    kind = st.segmented_control(
+        "Embedding map",
+        list(LAYOUTS),
+        default="pca",
+        format_func=LAYOUTS.__getitem__,
+        key="label-map-kind",
+        help="Where the model places each node. Click a point to open its case.",
+    )
+    return str(kind or "pca")
+
+
+def _nothing_yet(workspace: Workspace, kind: str) -> None:
+    if workspace.current_run() is None:
+        st.caption("The map appears with the first ranking.")
+    elif (result := workspace.result()) is not None and result.embedding is None:
+        st.caption(f"The model of run {result.info.number} has no embedding, so there is no map of it.")
+    else:
+        workspace.request_layout(kind)
+        _wait_for_layout(workspace, kind)
+
+
+@st.fragment(run_every=1.0)
+def _wait_for_layout(workspace: Workspace, kind: str) -> None:
+    """Look again until the worker has made the layout."""
+    if workspace.layout(kind) is not None:
+        st.rerun()
+    st.caption(f"{LAYOUTS[kind]} is being worked out…")
+
+
+def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigure:
+    graph, result = workspace.graph, workspace.result()
+    verdicts = workspace.labels().as_array(graph.n_nodes)
+    node = str(at.get("node"))
+    hidden = bool(at.get("blind"))
+    return map_figure(
+        positions,
+        None if result is None or hidden else np.asarray(result.percentile),
+        verdicts,
+        graph.node_ids,
+        current=graph.index_of(node) if node in graph else None,
+        colouring=by_verdict(verdicts) if hidden else None,
+        height=HEIGHT,
+    )
+
+
+def _clicked(
+    workspace: Workspace, drawn: MapFigure, event: Any, shown: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The case of a point clicked just now, numbered, so that the browser opens it once."""
+    nodes = drawn.nodes(event["selection"]["points"] if event else [])
+    node = str(workspace.graph.node_ids[nodes[0]]) if len(nodes) else None
+    if node != shown.get("point"):
+        shown["point"] = node
+        if node is not None:
+            shown["open"] = {"node": node, "n": shown.get("open", {"n": 0})["n"] + 1}
+    return shown.get("open")
+
+
+def _link(opened: dict[str, Any] | None) -> None:
+    _component()(key=KEY, data={"open": opened}, height="content", on_at_change=lambda: None)
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component("map_link", js=_JS, isolate_styles=False)
