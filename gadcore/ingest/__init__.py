@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from gadcore.ingest.build import Reading
 from gadcore.ingest.catalog import benchmark_names
+from gadcore.ingest.later import read_more
 from gadcore.ingest.mapping import Mapping
 from gadcore.ingest.parts import Dropped
+from gadcore.ingest.peek import Peek, peek
 from gadcore.ingest.read import read, read_graph
 from gadcore.ingest.report import ColumnReport, Report
 
@@ -13,9 +15,12 @@ __all__ = [
     "ColumnReport",
     "Dropped",
     "Mapping",
+    "Peek",
     "Reading",
     "Report",
     "benchmark_names",
+    "peek",
     "read",
     "read_graph",
+    "read_more",
 ]

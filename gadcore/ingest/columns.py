@@ -75,7 +75,7 @@ def understand(
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _typed_number(series, name, place)
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
-        return _settled(Parsed("date", _seconds(series), {"format": "typed"}))
+        return _settled(Parsed("date", seconds(series), {"format": "typed"}))
     if any(isinstance(v, (list, tuple, np.ndarray)) for v in series.head(_SAMPLE)):
         return Parsed("tags", parse_tags(series, "|"), {"separator": "|"})
     return _from_text(as_text(series), name, place)
@@ -250,16 +250,16 @@ def parse_date(text: npt.NDArray[np.object_], date_format: str) -> npt.NDArray[n
     series = pd.Series([None if _is_missing(v) else v for v in text], dtype=object)
     if date_format == "typed":
         date_format = "ISO8601"
-    return _seconds(pd.to_datetime(series, format=date_format, errors="coerce", utc=True))
+    return seconds(pd.to_datetime(series, format=date_format, errors="coerce", utc=True))
 
 
-def _seconds(series: pd.Series) -> npt.NDArray[np.float64]:
+def seconds(series: pd.Series) -> npt.NDArray[np.float64]:
     if getattr(series.dt, "tz", None) is not None:
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
     values = series.to_numpy(dtype="datetime64[s]")
-    seconds: npt.NDArray[np.float64] = values.astype(np.int64).astype(np.float64)
-    seconds[np.isnat(values)] = np.nan
-    return seconds
+    numbers: npt.NDArray[np.float64] = values.astype(np.int64).astype(np.float64)
+    numbers[np.isnat(values)] = np.nan
+    return numbers
 
 
 def _as_tags(

@@ -43,10 +43,9 @@ def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list
             "Name source and target in the mapping if that is wrong."
         )
     rest = [c for c in columns if c not in (source, target)]
-    if mapping.weight is not None:
-        weight: str | None = table.require(mapping.weight, "weight")
-    else:
-        weight = names.guess_weight(rest)
+    weight = names.guess_weight(rest) if mapping.weight is None else mapping.weight or None
+    if weight is not None:
+        table.require(weight, "weight")
     return Mapping(source=source, target=target, weight=weight)
 
 
@@ -110,7 +109,7 @@ def connect(
     parts: Parts, ends: Sequence[Ends], dropped: list[Dropped], notes: list[str], declared: bool
 ) -> None:
     """Ends as row numbers; rows with an unknown end are listed, or refused when they are the majority."""
-    lookup = pd.Index(parts.ids)
+    lookup = pd.Index(parts.lookup())
     rows, cols, weights = [], [], []
     for e in ends:
         a, b = lookup.get_indexer(e.source), lookup.get_indexer(e.target)
@@ -118,12 +117,12 @@ def connect(
         if len(lost) and declared:
             unknown = [str(e.source[i] if a[i] < 0 else e.target[i]) for i in lost[:MAX_LISTED]]
             if len(lost) > len(a) / 2:
-                raise _too_many_lost(e, len(lost), unknown, parts.ids)
+                raise _too_many_lost(e, len(lost), unknown, parts.lookup())
             for i, node in zip(lost, unknown):
                 _list_dropped(dropped, e.table, e.kept[i : i + 1], f"no node {node!r} in the node table")
             notes.append(
                 f"{e.table.file}: {counted(len(lost), 'edge')} left out: an end is not in the node table "
-                f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, parts.ids)}"
+                f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, parts.lookup())}"
             )
         found = (a >= 0) & (b >= 0)
         rows.append(a[found])

@@ -63,6 +63,8 @@ def parse_as(state: State, series: pd.Series) -> columns.Values:
         return columns.parse_tags(series, state["separator"])
     if kind == "number" and pd.api.types.is_numeric_dtype(series.dtype):
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind == "date" and pd.api.types.is_datetime64_any_dtype(series.dtype):
+        return columns.seconds(series)
     text = columns.as_text(series)
     if kind == "boolean":
         return columns.parse_boolean(pd.Series(text, dtype=object))

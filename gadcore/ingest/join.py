@@ -15,24 +15,34 @@ import pandas as pd
 from gadcore.errors import InputError
 from gadcore.ingest.edges import Ends, connect, ends_of, resolve_edges
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.nodes import node_parts
+from gadcore.ingest.nodes import Ids, node_parts
 from gadcore.ingest.parts import Dropped, Parts, Table
 
 
-def join(nodes: Sequence[Table], edges: Sequence[Table], mapping: Mapping, format_name: str) -> Parts:
-    """Parts of a graph from its tables; several tables of a kind are put below each other."""
+def join(
+    nodes: Sequence[Table],
+    edges: Sequence[Table],
+    mapping: Mapping,
+    format_name: str,
+    earlier: Ids | None = None,
+) -> Parts:
+    """Parts of a graph from its tables; several tables of a kind are put below each other.
+
+    ``earlier`` are the ids of a graph that these tables add to: edges may name them.
+    """
     notes: list[str] = []
     dropped: list[Dropped] = []
     parts = node_parts(nodes, mapping, notes) if nodes else None
-    known = None if parts is None else parts.ids
-    ends = []
-    for table in edges:
-        resolved = resolve_edges(table, mapping, known, notes)
-        mapping = mapping.filled(resolved)
-        ends.append(ends_of(table, resolved, dropped, notes))
+    if parts is not None and earlier is not None:
+        parts.others = earlier[pd.Index(parts.ids).get_indexer(earlier) < 0]
+    known = None if parts is None else parts.lookup()
+    resolved = [resolve_edges(table, mapping, known, notes) for table in edges]
+    ends = [ends_of(table, found, dropped, notes) for table, found in zip(edges, resolved)]
     if parts is None:
         parts = _nodes_of_edges(ends, notes)
     connect(parts, ends, dropped, notes, declared=bool(nodes))
+    for found in resolved[:1]:
+        mapping = mapping.filled(found)
     parts.mapping = mapping.filled(parts.mapping)
     parts.format, parts.notes, parts.dropped = format_name, notes + parts.notes, dropped
     return parts

@@ -68,7 +68,8 @@ class Mapping:
     """Columns by part. None = recognised by name; ``attributes=None`` = every column left over.
 
     ``ignore``: columns that are not read at all. A column that is neither ignored nor in ``attributes``
-    is shown to the analyst but is no attribute.
+    is shown to the analyst but is no attribute. An empty ``label``, ``truth`` or ``weight`` ("") means: none,
+    whatever the columns are called.
     """
 
     id: str | None = None
@@ -96,6 +97,12 @@ class Mapping:
         if unknown:
             raise InputError(f"{where} has unknown fields {', '.join(map(repr, unknown))}", ", ".join(names))
         return cls(**{key: _field(key, value, where) for key, value in data.items()})
+
+    def within(self, columns: Iterable[str]) -> Mapping:
+        """This mapping as a hint: only the parts whose column is among the given ones."""
+        present = set(columns)
+        kept = {f: v for f, v in self.as_json().items() if not isinstance(v, str) or not v or v in present}
+        return Mapping(**{**kept, "attributes": None})
 
     def filled(self, other: Mapping) -> Mapping:
         """This mapping, with the gaps taken from another."""

@@ -56,8 +56,8 @@ def resolve_nodes(table: Table, mapping: Mapping) -> Mapping:
         node_id = _unique_column(table)
     rest = [c for c in columns if c != node_id]
     truth = mapping.truth if mapping.truth in rest else None
-    if truth is None and mapping.truth is None:
-        truth = names.guess_truth(rest)
+    if mapping.truth is None:
+        truth = names.guess_truth([c for c in rest if c not in (mapping.attributes or ())])
     rest = [c for c in rest if c != truth and c not in mapping.ignore]
     label = mapping.label if mapping.label is not None else names.guess_label(rest)
     for column in mapping.attributes or ():
@@ -97,11 +97,11 @@ def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> P
     merged = resolved[0]
     for other in resolved[1:]:
         merged = merged.filled(other)
-    if mapping.truth is not None and not any(m.truth for m in resolved):
+    if mapping.truth and not any(m.truth for m in resolved):
         tables[0].require(mapping.truth, "truth")
     every = np.concatenate(ids)
     if not len(every):
-        raise InputError(f"{tables[0].file} has a header but no rows", "at least one node")
+        raise InputError(f"{tables[0].file} holds no node", "at least one row")
     return Parts(
         format="",
         ids=every,
@@ -139,7 +139,7 @@ def _hidden(table: Table, mapping: Mapping, notes: list[str]) -> list[str]:
     ]
     if answers:
         notes.append(f"{table.file}: {shown(answers)} tells the answer and is left out.")
-    if mapping.label in table.columns and _looks_like_answers(table.frame[mapping.label]):
+    if mapping.label in table.columns and looks_like_answers(table.frame[mapping.label]):
         answers.append(str(mapping.label))
         notes.append(
             f"{table.file}: column {mapping.label!r} holds only 0/1, which looks like known answers; it is "
@@ -148,7 +148,7 @@ def _hidden(table: Table, mapping: Mapping, notes: list[str]) -> list[str]:
     return hidden + answers
 
 
-def _looks_like_answers(column: pd.Series) -> bool:
+def looks_like_answers(column: pd.Series) -> bool:
     values = {str(v).strip().lower() for v in column.dropna().unique()[:6]} - {""}
     return bool(values) and values <= _ANSWER_WORDS
 

@@ -83,6 +83,11 @@ class Parts:
     notes: list[str] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     locate: Callable[[int], str] | None = None  # row of the node table -> place, for messages
+    others: npt.NDArray[np.object_] | None = None  # nodes of an earlier graph that edges may also name
+
+    def lookup(self) -> npt.NDArray[np.object_]:
+        """Ids that ``rows`` and ``cols`` count through: the nodes read, then those of an earlier graph."""
+        return self.ids if self.others is None else np.concatenate([self.ids, self.others])
 
     def truth_object(self) -> Truth | None:
         return None if self.truth is None else Truth(self.truth)

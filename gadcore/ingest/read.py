@@ -14,11 +14,15 @@ from gadcore.ingest import catalog
 from gadcore.ingest.archives import Unpacker
 from gadcore.ingest.arrays import read_npz
 from gadcore.ingest.build import Reading, build
+from gadcore.ingest.documents import read_document
 from gadcore.ingest.join import join
 from gadcore.ingest.mapping import Mapping, guess_ends, guess_id, load_mapping
+from gadcore.ingest.matlab import read_mat, read_mtx
+from gadcore.ingest.nodes import Ids
 from gadcore.ingest.parts import Parts, Table, shown
 from gadcore.ingest.sniff import TABLE, sniff
 from gadcore.ingest.tables import read_table
+from gadcore.ingest.torch_file import read_pt
 from gadcore.settings import Settings
 
 _EDGE_FILE = re.compile(r"edge|link|relation|transfer|transaction|payment|friend|follow|call", re.IGNORECASE)
@@ -33,6 +37,14 @@ class Tables:
     nodes: list[Table]
     edges: list[Table]
     unused: list[str]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A graph that the tables add to: its ids, and its mapping as a hint."""
+
+    ids: Ids
+    mapping: Mapping
 
 
 def read_graph(
@@ -92,6 +104,7 @@ def read_parts(
     mapping: Mapping,
     settings: Settings,
     scratch: Path,
+    earlier: Earlier | None = None,
 ) -> Parts:
     """Parts of the graph at a path; archives are unpacked into ``scratch``."""
     unpacker = Unpacker(scratch, settings.max_unpacked)
@@ -100,37 +113,56 @@ def read_parts(
     if unpacker.mapping_files:
         mapping = mapping.filled(load_mapping(unpacker.mapping_files[0]))
     kinds = {file: sniff(file, format_name if len(files) == 1 else None) for file in [*files, *edge_files]}
-    whole = [file for file in files if kinds[file] != TABLE]
+    whole = [file for file, kind in kinds.items() if kind != TABLE]
     if whole:
-        if len(files) + len(edge_files) > 1:
+        if len(kinds) > 1:
             raise InputError(
-                f"{path.name} holds several graphs or a mix of formats: {shown([f.name for f in files])}",
+                f"{path.name} holds several graphs or a mix of formats: {shown([f.name for f in kinds])}",
                 "one graph file, or node and edge tables",
                 "give the path of the one to read",
             )
-        return _whole(whole[0], kinds[whole[0]], mapping, settings)
+        return _whole(whole[0], kinds[whole[0]], mapping, settings, earlier)
+    return _tables(files, edge_files, mapping, settings, earlier)
+
+
+def _tables(
+    files: list[Path],
+    edge_files: list[Path],
+    mapping: Mapping,
+    settings: Settings,
+    earlier: Earlier | None,
+) -> Parts:
     tables = [read_table(f, max_bytes=settings.max_unpacked) for f in files]
     edge_tables = [read_table(f, max_bytes=settings.max_unpacked) for f in edge_files]
-    found = sort_tables(tables, edge_tables, mapping)
-    parts = join(found.nodes, found.edges, mapping, _table_format(files))
+    if earlier is not None:
+        mapping = mapping.filled(
+            earlier.mapping.within(c for t in [*tables, *edge_tables] for c in t.columns)
+        )
+    found = sort_tables(tables, edge_tables, mapping, edges_needed=earlier is None)
+    ids = None if earlier is None else earlier.ids
+    parts = join(found.nodes, found.edges, mapping, table_format([*files, *edge_files]), ids)
     if found.unused:
         parts.notes.append(f"Files not used: {shown(found.unused)}.")
     return parts
 
 
-def _table_format(files: Sequence[Path]) -> str:
+def table_format(files: Sequence[Path]) -> str:
+    """Name of a format of tables, by the endings of their files."""
     endings = sorted({f.suffix.lower().lstrip(".") or "text" for f in files})
-    return "/".join(endings) + " tables" if len(files) > 1 else f"{endings[0]} table"
+    return "/".join(endings) + (" tables" if len(files) > 1 else " table")
 
 
-def _whole(path: Path, kind: str, mapping: Mapping, settings: Settings) -> Parts:
+def _whole(path: Path, kind: str, mapping: Mapping, settings: Settings, earlier: Earlier | None) -> Parts:
     """Parts of a file that holds the whole graph."""
-    if kind == "npz":
-        return read_npz(path, settings.max_unpacked)
-    raise InputError(f"{path.name} is of kind {kind}, which is not a graph", "a graph file")
+    if kind in ("graphml", "gexf", "json"):
+        return read_document(path, kind, mapping, None if earlier is None else earlier.ids)
+    readers = {"npz": read_npz, "mat": read_mat, "mtx": read_mtx, "pt": read_pt}
+    return readers[kind](path, settings.max_unpacked)
 
 
-def sort_tables(tables: list[Table], edge_tables: list[Table], mapping: Mapping) -> Tables:
+def sort_tables(
+    tables: list[Table], edge_tables: list[Table], mapping: Mapping, *, edges_needed: bool = True
+) -> Tables:
     """Tell node tables from edge tables: by ``edges=``, by their columns, by their file names."""
     if edge_tables:
         if all(_is_edge(t, mapping) for t in tables) and not any(_is_edge(t, mapping) for t in edge_tables):
@@ -139,7 +171,7 @@ def sort_tables(tables: list[Table], edge_tables: list[Table], mapping: Mapping)
     edges = [t for t in tables if _is_edge(t, mapping)]
     rest = [t for t in tables if not _is_edge(t, mapping)]
     if not edges and len(rest) == 1:
-        return Tables([], rest, [])
+        return Tables([], rest, []) if edges_needed else Tables(rest, [], [])
     if not edges:
         named = [t for t in rest if _EDGE_FILE.search(t.file)]
         edges = named if 0 < len(named) < len(rest) else [max(rest, key=lambda t: len(t.frame))]

@@ -15,6 +15,8 @@ FORMATS = {
     ".txt": TABLE,
     ".edges": TABLE,
     ".edgelist": TABLE,
+    ".jsonl": TABLE,
+    ".ndjson": TABLE,
     ".parquet": TABLE,
     ".pq": TABLE,
     ".graphml": "graphml",
@@ -55,7 +57,7 @@ def sniff(path: Path, format_name: str | None = None) -> str:
         if b"\x00" in start:
             raise InputError(f"{path.name} is a binary file of an unknown kind", _READABLE)
         return TABLE
-    if by_name in ("zip", "npz", "pt", "gz", None) or by_content == "gz":
+    if by_name in ("zip", "npz", "pt", "gz", None) or by_content in ("gz", "zip"):
         return by_content or str(by_name)
     return str(by_name)
 

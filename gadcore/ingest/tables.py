@@ -5,11 +5,13 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,6 +38,8 @@ def read_table(path: Path, *, rows: int | None = None, max_bytes: int | None = N
         start = handle.read(4)
     if start == b"PAR1":
         return _parquet(path, rows, max_bytes)
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return _json_lines(path, rows)
     return _text(path, rows)
 
 
@@ -63,6 +67,29 @@ def _parquet(path: Path, rows: int | None, max_bytes: int | None) -> Table:
         frame = frame.reset_index()
     frame.columns = [str(c) for c in frame.columns]
     return Table(frame, path.name, unit="row")
+
+
+def _json_lines(path: Path, rows: int | None) -> Table:
+    records: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    for number, line in enumerate(decoded(path, None if rows is None else _HEAD_BYTES).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"{path.name}, line {number} is not JSON ({error})", "one object per line"
+            ) from error
+        if not isinstance(record, dict):
+            raise InputError(f"{path.name}, line {number} is no JSON object", "one object per line")
+        records.append(record)
+        numbers.append(number)
+        if rows is not None and len(records) == rows:
+            break
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    frame = pd.DataFrame({c: pd.Series([r.get(c) for r in records], dtype=object) for c in columns})
+    return Table(frame, path.name, lines=lambda: np.array(numbers, dtype=np.int64), optional_weight=True)
 
 
 def _text(path: Path, rows: int | None) -> Table:

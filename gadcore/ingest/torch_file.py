@@ -1,0 +1,118 @@
+"""PyG ``Data`` (or a dict of tensors) in a .pt file. torch is imported here, when such a file is read, only.
+
+The file is a pickle, so it is opened with ``weights_only=True`` and a list of the plain PyG classes that a
+``Data`` object consists of: any other code in it is refused, not run.
+"""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gadcore.errors import InputError
+from gadcore.ingest.matrices import edge_parts, too_large
+from gadcore.ingest.parts import Parts, shown
+
+_EXPECTED = "a torch_geometric Data object, or a dict, with edge_index and optionally x, y, edge_weight"
+
+
+def read_pt(path: Path, max_bytes: int) -> Parts:
+    """Parts of a .pt file."""
+    _refuse_bomb(path, max_bytes)
+    fields = _fields(_load(path), path.name)
+    if fields.get("edge_index") is None:
+        raise InputError(f"{path.name} holds {shown(sorted(map(str, fields)))}", _EXPECTED)
+    n = fields.get("num_nodes")
+    weight = _array(fields.get("edge_weight"), path.name, "edge_weight")
+    attributes = _array(fields.get("edge_attr"), path.name, "edge_attr")
+    if (
+        weight is None
+        and attributes is not None
+        and attributes.size == _array(fields["edge_index"], path.name, "edge_index").shape[-1]
+    ):
+        weight = attributes
+    return edge_parts(
+        _array(fields["edge_index"], path.name, "edge_index"),
+        _array(fields.get("x"), path.name, "x"),
+        _array(fields.get("y"), path.name, "y"),
+        path.name,
+        "PyG",
+        weight=weight,
+        n=int(n) if isinstance(n, int) and fields.get("x") is None else None,
+    )
+
+
+def _refuse_bomb(path: Path, max_bytes: int) -> None:
+    """torch stores tensors unpacked; a packed member is a sign of tampering, a huge one of a bomb."""
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > max_bytes:
+        raise too_large(path.name, size, max_bytes)
+
+
+def _load(path: Path) -> Any:
+    import torch
+    from torch_geometric.data.data import Data, DataEdgeAttr, DataTensorAttr
+    from torch_geometric.data.storage import EdgeStorage, GlobalStorage, NodeStorage
+
+    plain = [Data, DataEdgeAttr, DataTensorAttr, EdgeStorage, GlobalStorage, NodeStorage]
+    try:
+        with torch.serialization.safe_globals(plain):
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise InputError(
+            f"{path.name} cannot be opened without running code from it ({_first_line(error)})",
+            _EXPECTED,
+            "save the tensors alone: torch.save({'edge_index': …, 'x': …}, file)",
+        ) from error
+    except (
+        RuntimeError,
+        OSError,
+        EOFError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+    ) as error:
+        raise InputError(
+            f"{path.name} is not a readable .pt file ({_first_line(error)})",
+            "a complete file",
+            "copy it again",
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def _fields(loaded: Any, file: str) -> dict[str, Any]:
+    """Tensors by name, from a Data object, a dict, or what InMemoryDataset writes: (data, slices, …)."""
+    if isinstance(loaded, (tuple, list)) and loaded:
+        loaded = loaded[0]
+    if isinstance(loaded, dict):
+        return dict(loaded)
+    if type(loaded).__name__ == "Data" and hasattr(loaded, "to_dict"):
+        return {"num_nodes": loaded.num_nodes, **loaded.to_dict()}
+    raise InputError(
+        f"{file} holds a {type(loaded).__name__}", _EXPECTED, "for HeteroData, save data.to_homogeneous()"
+    )
+
+
+def _array(value: Any, file: str, name: str) -> Any:
+    if value is None:
+        return None
+    if hasattr(value, "is_sparse") and hasattr(value, "detach"):
+        tensor = value.detach().cpu()
+        if tensor.is_sparse or tensor.layout.__repr__() != "torch.strided":
+            tensor = tensor.to_dense()
+        return tensor.float().numpy() if tensor.dtype.is_floating_point else tensor.numpy()
+    if isinstance(value, (list, tuple)):
+        return np.asarray(value)
+    raise InputError(f"{file}: {name} is a {type(value).__name__}", "a tensor")
