@@ -36,6 +36,7 @@ _ENTRIES = (
     Entry("slgcn", "classifiers:Slgcn", BOTH, "SLGCN: GCN classifier", "paper"),
     Entry("deepwalk", "deepwalk:DeepWalk", BOTH, "DeepWalk + logistic regression", "paper"),
     Entry("dominant", "dominant:Dominant", NO_LABELS, "Dominant: graph auto-encoder", "paper"),
+    Entry("imverde", "imverde:ImVerde", BOTH, "ImVerde: diminished random walks", "paper"),
     Entry("appnp", "classifiers:Appnp", BOTH, "APPNP classifier", "baseline"),
     Entry("bwgnn", "classifiers:Bwgnn", BOTH, "BWGNN: Beta wavelet classifier", "baseline"),
     Entry("sgc-lr", "linear:SgcLr", BOTH, "Logistic regression on ÂᵏX", "baseline"),
