@@ -177,7 +177,7 @@ def _mapping_form(found: Peek) -> Mapping | None:
     if nodes:
         one, two, three = st.columns(3)
         with one:
-            chosen["id"] = _one("Node id", nodes, guess.id, "node-id")
+            chosen["id"] = _one("Node id", nodes, guess.id, "node-id") or None
         with two:
             chosen["label"] = _one("Name to show", nodes, guess.label, "node-label")
         with three:
@@ -192,9 +192,9 @@ def _mapping_form(found: Peek) -> Mapping | None:
     if edges:
         one, two, three = st.columns(3)
         with one:
-            chosen["source"] = _one("Edge from", edges, guess.source, "edge-source")
+            chosen["source"] = _one("Edge from", edges, guess.source, "edge-source") or None
         with two:
-            chosen["target"] = _one("Edge to", edges, guess.target, "edge-target")
+            chosen["target"] = _one("Edge to", edges, guess.target, "edge-target") or None
         with three:
             chosen["weight"] = _one("Edge weight", edges, guess.weight, "edge-weight")
     return Mapping(**chosen)
@@ -216,13 +216,11 @@ def _attribute_form(nodes: Sequence[str], guess: Mapping) -> dict[str, Any]:
     return {"attributes": tuple(c for c in picked if c not in ignored), "ignore": tuple(ignored)}
 
 
-def _one(
-    title: str, columns: Sequence[str], guess: str | None, key: str, help: str | None = None
-) -> str | None:
+def _one(title: str, columns: Sequence[str], guess: str | None, key: str, help: str | None = None) -> str:
     options = [_NONE, *columns]
     start = options.index(guess) if guess is not None and guess in columns else 0
     picked = st.selectbox(title, options, index=start, key=key, help=help)
-    return None if picked == _NONE else picked
+    return "" if picked == _NONE else picked
 
 
 def _review(incoming: Incoming) -> None:

@@ -75,7 +75,7 @@ def described(name: str) -> Described:
 
 
 def _defaults(module: str, cls: str) -> dict[str, Any]:
-    """Walk from a class to the base that has the constructor, through imports where it must."""
+    """Keywords of a class: of its own constructor, of its dataclass fields, or those it inherits."""
     tree = _source(module)
     found = next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == cls), None)
     if found is None:
@@ -84,10 +84,28 @@ def _defaults(module: str, cls: str) -> dict[str, Any]:
     for item in found.body:
         if isinstance(item, ast.FunctionDef) and item.name == "__init__":
             return _arguments(item.args, tree)
-    for base in found.bases:
-        if isinstance(base, ast.Name) and (inherited := _defaults(module, base.id)):
-            return inherited
-    return {}
+    inherited: dict[str, Any] = {}
+    for base in reversed(found.bases):
+        if isinstance(base, ast.Name):
+            inherited |= _defaults(module, base.id)
+    return inherited | (_fields(found, tree) if _is_dataclass(found) else {})
+
+
+def _is_dataclass(cls: ast.ClassDef) -> bool:
+    return any("dataclass" in ast.unparse(decorator) for decorator in cls.decorator_list)
+
+
+def _fields(cls: ast.ClassDef, tree: ast.Module) -> dict[str, Any]:
+    """Dataclass fields with a literal default; class variables are none."""
+    values = {
+        item.target.id: _literal(item.value, tree)
+        for item in cls.body
+        if isinstance(item, ast.AnnAssign)
+        and isinstance(item.target, ast.Name)
+        and item.value is not None
+        and "ClassVar" not in ast.unparse(item.annotation)
+    }
+    return {name: value for name, value in values.items() if value is not _UNKNOWN}
 
 
 @cache

@@ -1,0 +1,208 @@
+"""Home: cards, the demo, a new project from files or a name, deletion."""
+
+from __future__ import annotations
+
+import io
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from page_project import make_project, no_problem, page, texts
+from sample_workspace import sample_run
+
+from gadcore.errors import InputError, NotFound
+from gadcore.ingest import Mapping
+from gadcore.settings import Settings
+from gadcore.workspace import Workspace
+from pages.shared import home_reading
+from pages.shared.home_projects import ago, last_run_text, literal, verdict_chips
+
+HOME = "app.py"
+DEADLINE = 60.0  # seconds that the reading process may take on a busy machine
+
+EDGES = "source,target\na,b\nb,c\nc,d\n"
+NODES = "id,name,age,is_fraud\na,Ann,30,0\nb,Bob,40,1\nc,Cy,50,0\nd,Di,60,0\n"
+
+
+def upload(name: str, text: str) -> tuple[str, io.BytesIO]:
+    return name, io.BytesIO(text.encode())
+
+
+def until_read(incoming: home_reading.Incoming) -> home_reading.State:
+    """Wait for the reading process; it tells by its state, not by the clock."""
+    end = time.monotonic() + DEADLINE
+    while incoming.state().kind == "reading" and time.monotonic() < end:
+        process = home_reading._processes.get(incoming.token)
+        if process is not None:
+            process.wait(timeout=DEADLINE)
+    return incoming.state()
+
+
+@pytest.fixture(autouse=True)
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests look at the page; the training process has its own."""
+    monkeypatch.setattr(Workspace, "start_worker", lambda self: None)
+
+
+def test_the_first_visit_is_welcomed_and_offers_the_demo(home) -> None:
+    app = page(HOME)
+    no_problem(app)
+    assert app.button(key="demo").label == "Open the demo"
+    assert "Label the queue" in "".join(str(h.proto.body) for h in app.get("html"))
+
+
+def test_a_card_shows_size_verdicts_and_owner(home) -> None:
+    workspace = make_project("payments <b>")
+    app = page(HOME)
+    no_problem(app)
+    html = "".join(str(h.proto.body) for h in app.get("html"))
+    assert "payments &lt;b&gt;" in html
+    assert "<b>300</b> nodes" in html
+    assert "8 anomalous" in html
+    assert "30 normal" in html
+    assert app.button(key=f"open-{workspace.id}")
+
+
+def test_delete_needs_the_second_click(home) -> None:
+    workspace = make_project()
+    app = page(HOME)
+    assert "cannot be undone" in texts(app)
+    app.button(key=f"delete-{workspace.id}").click().run()
+    no_problem(app)
+    assert Workspace.projects() == []
+    with pytest.raises(NotFound):
+        Workspace.open(workspace.id)
+
+
+def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
+    folder = tmp_path / "payments"
+    folder.mkdir()
+    (folder / "edges.csv").write_text(EDGES, encoding="utf-8")
+    (folder / "nodes.csv").write_text(NODES, encoding="utf-8")
+    app = page(HOME)
+    app.text_input(key="source").set_value(str(folder))
+    app.button(key="continue-named").click().run()
+    no_problem(app)
+    assert app.selectbox(key="node-id").value == "id"
+    assert app.selectbox(key="node-truth").value == "is_fraud"
+    assert app.selectbox(key="edge-source").value == "source"
+    assert app.multiselect(key="attributes").value == ["age"]
+    app.button(key="read").click().run()
+    token = app.query_params["incoming"]
+    incoming = home_reading.find(token if isinstance(token, str) else token[0], Settings.from_env())
+    assert until_read(incoming).kind == "done"
+    app.run()
+    no_problem(app)
+    assert {m.label: m.value for m in app.metric}["Nodes"] == "4"
+    app.text_input(key="name").set_value("mine")
+    app.button(key="create").click().run()
+    created = Workspace.open("mine")
+    assert created.graph.n_edges == 3
+    assert created.has_truth
+    assert not incoming.folder.exists()
+
+
+def test_a_name_in_use_is_refused_and_nothing_is_lost(home, tmp_path) -> None:
+    make_project("planted")
+    incoming = home_reading.receive(
+        [upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env()
+    )
+    incoming.start(None)
+    assert until_read(incoming).kind == "done"
+    app = page(HOME)
+    app.query_params["incoming"] = incoming.token
+    app.run()
+    app.text_input(key="name").set_value("planted")
+    app.button(key="create").click().run()
+    assert "exists already" in app.error[0].value
+    assert incoming.folder.exists()
+
+
+def test_a_source_that_does_not_exist_is_named(home) -> None:
+    app = page(HOME)
+    app.text_input(key="source").set_value("/nowhere/at/all")
+    app.button(key="continue-named").click().run()
+    assert not app.exception
+    assert "nowhere" in app.error[0].value
+    app.text_input(key="source").set_value("   ")
+    app.button(key="continue-named").click().run()
+    assert "Name a file" in app.warning[0].value
+
+
+def test_a_file_that_cannot_be_read_says_why_and_offers_the_columns_again(home, tmp_path) -> None:
+    incoming = home_reading.receive(
+        [upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env()
+    )
+    incoming.start(Mapping(id="nope", source="source", target="target"))
+    stand = until_read(incoming)
+    assert stand.kind == "failed"
+    assert "nope" in stand.error
+    app = page(HOME)
+    app.query_params["incoming"] = incoming.token
+    app.run()
+    assert not app.exception
+    assert "nope" in app.error[0].value
+    assert app.selectbox(key="node-id").value == "id"
+    app.button(key="back").click().run()
+    assert not incoming.folder.exists()
+
+
+def test_a_reading_that_was_killed_is_reported(home) -> None:
+    incoming = home_reading.receive([upload("edges.csv", EDGES)], Settings.from_env())
+    incoming.start(None)
+    process = home_reading._processes[incoming.token]
+    process.kill()
+    process.wait()
+    (incoming.folder / "report.json").unlink(missing_ok=True)  # in case it was quicker than the signal
+    assert incoming.state().kind == "failed"
+    assert "memory" in incoming.state().error or "exit code" in incoming.state().error
+
+
+def test_uploads_keep_to_their_folder(home) -> None:
+    settings = Settings.from_env()
+    incoming = home_reading.receive([upload("../../evil.csv", EDGES), upload("nodes.csv", NODES)], settings)
+    assert sorted(p.name for p in (incoming.folder / "files").iterdir()) == ["evil.csv", "nodes.csv"]
+    with pytest.raises(InputError, match="two files"):
+        home_reading.receive([upload("a.csv", EDGES), upload("a.csv", NODES)], settings)
+    for token in ("../../etc", "", None, "0" * 15, "zz" * 8):
+        assert home_reading.find(token, settings) is None
+
+
+def test_forgotten_uploads_are_thrown_away(home) -> None:
+    import os
+
+    settings = Settings.from_env()
+    old = home_reading.receive([upload("edges.csv", EDGES)], settings)
+    os.utime(old.folder, (0, 0))
+    home_reading.name_source("cora", settings)
+    assert not Path(old.folder).exists()
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(minutes=5), "5 min ago"),
+        (timedelta(hours=3), "3 h ago"),
+        (timedelta(days=1), "yesterday"),
+        (timedelta(days=12), "12 days ago"),
+        (timedelta(days=400), "on 27 Nov 2022"),
+    ],
+)
+def test_times_are_said_as_people_say_them(age, words) -> None:
+    now = datetime(2024, 1, 1, tzinfo=UTC)
+    assert ago(now - age, now) == words
+    assert ago((now - age).replace(tzinfo=None), now) == words
+
+
+def test_the_last_run_is_said_in_a_line() -> None:
+    assert "Not ranked yet" in last_run_text(None)
+    assert "training now" in last_run_text(sample_run(status="running"))
+    assert "failed" in last_run_text(sample_run(status="failed"))
+    assert "AUC 0.875" in last_run_text(sample_run())
+
+
+def test_names_are_taken_literally() -> None:
+    assert literal("a*b_[c](d)") == r"a\*b\_\[c\]\(d\)"
+    assert "no labels yet" in verdict_chips(0, 0, 0)
