@@ -12,7 +12,7 @@
 //   graph.paint(ids, verdict)   // one verdict at once, before the server has answered; null takes it back
 //   graph.select(idOrIds)       // mark without calling back
 //   graph.selected()            // ids
-//   graph.locate(id)            // {x, y} on the page, null when it is not in view
+//   graph.locate(id)            // {x, y} on the page, null when it is not in view; graph.badge(id) of its "+N"
 //   graph.fit(), graph.destroy()
 //
 // A node that stays in view keeps its place: only another centre draws everything anew.
@@ -264,11 +264,17 @@ function createGraphView(element, callbacks = {}) {
     network?.fit({ maxZoomLevel: 1.4, animation: animated ? { duration: 180, easingFunction: "easeOutQuad" } : false });
   }
 
-  function locate(id) {
-    if (!state.cases.has(id) || !network) return null;
-    const at = network.canvasToDOM(network.getPosition(id));
+  const onPage = (at) => {
+    const dom = network.canvasToDOM(at);
     const box = canvas.getBoundingClientRect();
-    return { x: box.left + at.x, y: box.top + at.y };
+    return { x: box.left + dom.x, y: box.top + dom.y };
+  };
+
+  const locate = (id) => (state.placed.has(id) ? onPage(network.getPosition(id)) : null);
+
+  function badge(id) {
+    const box = state.badges.find((drawn) => drawn.id === id);
+    return box ? onPage({ x: box.x + box.width / 2, y: box.y + box.height / 2 }) : null;
   }
 
   const onReady = () => {
@@ -287,7 +293,7 @@ function createGraphView(element, callbacks = {}) {
     root.remove();
   }
 
-  const view = { show, recolour, paint, select, selected: () => [...state.selected], locate, fit, destroy };
+  const view = { show, recolour, paint, select, selected: () => [...state.selected], locate, badge, fit, destroy };
   root.graphView = view;
   return view;
 }

@@ -1,0 +1,329 @@
+"""The neighbourhood view in Chromium, on a bare page: no server, no network, pyvis's own vis-network."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import pyvis
+from conftest import planted_graph
+
+from gadcore.cases import Neighbourhood
+from gadcore.labels import Labels
+from gadcore.neighbourhood import neighbourhood
+from pages.shared import graph_view, palette
+
+pytestmark = pytest.mark.browser
+pytest.importorskip("playwright")
+from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
+
+TIMEOUT = 20_000  # ms
+VIS_NETWORK = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
+EVIL = "<img src=x onerror=\"document.title='broken in'\">"
+START = """
+window.events = [];
+const heard = (name) => (...values) => window.events.push([name, ...values]);
+window.graph = createGraphView(document.getElementById("host"), {
+  onSelect: heard("select"), onVerdict: heard("verdict"), onCentre: heard("centre"),
+  onExpand: heard("expand"), onColour: heard("colour"),
+});
+"""
+
+
+STILL = """(id) => {
+  const at = JSON.stringify(graph.locate(id));
+  const same = at === window.seen;
+  window.seen = at;
+  return same;
+}"""
+APART = """(ids) => {
+  const [a, b] = ids.map((id) => graph.locate(id));
+  return Math.hypot(a.x - b.x, a.y - b.y);
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = next(
+        filter(None, map(shutil.which, (os.environ.get("GAD_CHROMIUM", "chromium"), "chromium"))), None
+    )
+    if path is None:
+        pytest.skip("no Chromium; run: make browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def blank_page(chromium):
+    """A page that reaches nothing and may report nothing."""
+    context = chromium.new_context(viewport={"width": 1000, "height": 700})
+    context.route("**", lambda route: route.abort())
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT)
+    expect.set_options(timeout=TIMEOUT)
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+    yield page
+    context.close()
+    assert problems == []
+
+
+@pytest.fixture(scope="module")
+def sample():
+    """(graph, percentile) of the planted graph, with a column that tries to be HTML."""
+    graph, _ = planted_graph()
+    table = pd.DataFrame(
+        {"kind": ["a", "b", "c"] * 100, "amount": np.arange(300) * 1.5, "note": [EVIL] * 300}
+    )
+    return dataclasses.replace(graph, node_table=table), np.linspace(0, 100, 300)
+
+
+def around(sample, node: int = 5, *, labels: Labels | None = None, **options) -> Neighbourhood:
+    graph, percentile = sample
+    verdicts = (labels or Labels.none()).as_array(graph.n_nodes)
+    return neighbourhood(graph, percentile, verdicts, node, **options)
+
+
+@pytest.fixture
+def page(blank_page: Page) -> Page:
+    """A page with an empty view of 900 x 560 pixels."""
+    blank_page.set_content('<div id="host" style="width:900px;height:560px"></div>')
+    blank_page.add_script_tag(content=VIS_NETWORK.read_text(encoding="utf-8"))
+    blank_page.add_script_tag(content=graph_view.javascript() + START)
+    return blank_page
+
+
+def show(page: Page, view: Neighbourhood, **options) -> None:
+    page.evaluate("([view, options]) => graph.show(view, options)", [graph_view.network_data(view), options])
+    expect(page.locator(".gv")).to_have_attribute("data-nodes", str(len(view.nodes)))
+    # the picture is fitted when two frames agree on where the centre is
+    page.wait_for_function(STILL, arg=view.centre)
+
+
+def click(page: Page, node: str, **options) -> None:
+    at = page.evaluate("(id) => graph.locate(id)", node)
+    modifiers = options.pop("modifiers", [])
+    for key in modifiers:
+        page.keyboard.down(key)
+    if options.pop("double", False):
+        page.mouse.dblclick(at["x"], at["y"])
+    else:
+        page.mouse.click(at["x"], at["y"], **options)
+    for key in modifiers:
+        page.keyboard.up(key)
+
+
+def heard(page: Page, name: str) -> None:
+    """Wait until a callback was called."""
+    page.wait_for_function("(name) => window.events.some((event) => event[0] === name)", arg=name)
+
+
+def events(page: Page, name: str) -> list:
+    return page.evaluate("(name) => window.events.filter((event) => event[0] === name)", name)
+
+
+def places(page: Page, view: Neighbourhood) -> dict:
+    """Where each node stands, relative to the centre and in units of the zoom."""
+    ids = [node.node_id for node in view.nodes]
+    found = page.evaluate("(ids) => ids.map((id) => graph.locate(id))", ids)
+    xy = np.array([(at["x"], at["y"]) for at in found])
+    xy -= xy[0]
+    return dict(zip(ids, xy / np.abs(xy).max()))
+
+
+def test_a_click_selects_and_control_click_adds(page, sample):
+    view = around(sample)
+    show(page, view)
+    first, second = (node.node_id for node in view.nodes[1:3])
+    click(page, first)
+    expect(page.locator(".gv")).to_have_attribute("data-selected", first)
+    click(page, second, modifiers=["Control"])
+    expect(page.locator(".gv")).to_have_attribute("data-selected", f"{first} {second}")
+    click(page, first, modifiers=["Shift"])
+    expect(page.locator(".gv")).to_have_attribute("data-selected", second)
+    assert events(page, "select")[-1] == ["select", [second], first]
+
+
+def test_a_click_beside_all_nodes_ends_the_selection(page, sample):
+    view = around(sample)
+    show(page, view, selected=[view.nodes[1].node_id])
+    expect(page.locator(".gv")).to_have_attribute("data-selected", view.nodes[1].node_id)
+    page.mouse.click(30, 300)
+    expect(page.locator(".gv")).to_have_attribute("data-selected", "")
+
+
+def test_the_menu_marks_any_node(page, sample):
+    view = around(sample)
+    show(page, view)
+    node = view.nodes[2].node_id
+    click(page, node, button="right")
+    expect(page.get_by_role("menuitem")).to_contain_text(
+        ["Mark anomalous", "Mark normal", "Mark unsure", "Centre on this node"]
+    )
+    page.get_by_role("menuitem", name="Mark normal").click()
+    heard(page, "verdict")
+    assert events(page, "verdict") == [["verdict", [node], "normal"]]
+    expect(page.locator(".gv-menu")).to_be_hidden()
+
+
+def test_the_menu_of_a_selection_marks_all_of_it(page, sample):
+    view = around(sample)
+    some = [node.node_id for node in view.nodes[1:4]]
+    show(page, view, selected=some)
+    click(page, some[0], button="right")
+    expect(page.locator(".gv-menu p")).to_have_text("3 selected nodes")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    heard(page, "verdict")
+    assert events(page, "verdict") == [["verdict", some, "anomalous"]]
+
+
+def test_escape_closes_the_menu(page, sample):
+    view = around(sample)
+    show(page, view)
+    click(page, view.nodes[1].node_id, button="right")
+    expect(page.locator(".gv-menu")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".gv-menu")).to_be_hidden()
+
+
+def test_a_double_click_asks_for_another_centre(page, sample):
+    view = around(sample)
+    show(page, view)
+    click(page, view.nodes[3].node_id, double=True)
+    heard(page, "centre")
+    assert events(page, "centre") == [["centre", view.nodes[3].node_id]]
+
+
+def test_the_badge_asks_for_more(page, sample):
+    view = around(sample, cap=3)
+    show(page, view)
+    assert view.nodes[0].hidden > 0
+    at = page.evaluate("(id) => graph.badge(id)", view.centre)
+    page.mouse.click(at["x"], at["y"])
+    heard(page, "expand")
+    assert events(page, "expand") == [["expand", view.centre]]
+    assert events(page, "select") == []
+
+
+def test_the_hover_card_shows_text_as_written(page, sample):
+    view = around(sample)
+    show(page, view)
+    at = page.evaluate("(id) => graph.locate(id)", view.centre)
+    page.mouse.move(at["x"] + 60, at["y"] + 60)
+    page.mouse.move(at["x"], at["y"], steps=4)
+    card = page.locator(".gv-card")
+    expect(card).to_be_visible()
+    expect(card).to_contain_text(view.centre)
+    expect(card).to_contain_text(EVIL)
+    expect(card.locator("img")).to_have_count(0)
+    expect(page).not_to_have_title("broken in")
+
+
+def test_blind_mode_hides_the_score(page, sample):
+    view = around(sample)
+    show(page, view, blind=True)
+    at = page.evaluate("(id) => graph.locate(id)", view.centre)
+    page.mouse.move(at["x"] + 60, at["y"] + 60)
+    page.mouse.move(at["x"], at["y"], steps=4)
+    expect(page.locator(".gv-card")).to_contain_text("Neighbours")
+    expect(page.locator(".gv-card")).not_to_contain_text("above")
+    expect(page.locator(".gv-ramp")).to_have_count(0)
+
+
+def test_verdicts_and_scores_move_nothing(page, sample):
+    view = around(sample)
+    show(page, view)
+    before = places(page, view)
+    page.evaluate("(ids) => graph.paint(ids, 'anomalous')", [node.node_id for node in view.nodes[:3]])
+    labels = Labels.from_indices(sample[0], anomalous=[5])
+    page.evaluate("(view) => graph.recolour(view)", graph_view.network_data(around(sample, labels=labels)))
+    after = places(page, view)
+    assert all(np.allclose(before[node], after[node], atol=1e-6) for node in before)
+
+
+def test_one_more_hop_keeps_every_node_in_its_place(page, sample):
+    one, two = around(sample, hops=1), around(sample, hops=2)
+    show(page, one)
+    before = places(page, one)
+    show(page, two)
+    after = places(page, one)
+    assert all(np.allclose(before[node], after[node], atol=0.01) for node in before)
+
+
+def test_another_centre_draws_another_picture(page, sample):
+    show(page, around(sample, 5))
+    other = around(sample, 77)
+    show(page, other)
+    expect(page.locator(".gv")).to_have_attribute("data-centre", "n077")
+    assert page.evaluate("(id) => graph.locate(id)", "n005") is None or "n005" in {
+        node.node_id for node in other.nodes
+    }
+
+
+def test_colours_follow_the_choice_and_the_legend_explains_them(page, sample):
+    show(page, around(sample))
+    legend = page.locator(".gv-legend")
+    expect(legend).to_contain_text("low score")
+    page.get_by_label("Colour by").select_option("attribute:kind")
+    expect(legend).to_contain_text(re.compile(r"a.*b.*c|[abc]"))
+    assert events(page, "colour") == [["colour", "attribute:kind"]]
+    page.get_by_label("Colour by").select_option("verdict")
+    expect(legend).to_contain_text("No verdict")
+
+
+def test_zoom_and_fit(page, sample):
+    view = around(sample)
+    show(page, view)
+    node = view.nodes[1].node_id
+    pair = [view.centre, node]
+    before = page.evaluate(APART, pair)
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_function(f"([pair, before]) => ({APART})(pair) > 1.2 * before", arg=[pair, before])
+    page.get_by_role("button", name="Fit to view").click()
+    back = f"([pair, before]) => Math.abs(({APART})(pair) - before) < 0.05 * before"
+    page.wait_for_function(back, arg=[pair, before])
+
+
+def test_a_view_shown_before_vis_network_arrives_is_drawn_when_it_does(blank_page, sample):
+    blank_page.set_content('<div id="host" style="width:900px;height:560px"></div>')
+    blank_page.add_script_tag(content=graph_view.javascript() + START)
+    view = around(sample)
+    blank_page.evaluate("(view) => graph.show(view)", graph_view.network_data(view))
+    blank_page.add_script_tag(content=VIS_NETWORK.read_text(encoding="utf-8"))
+    blank_page.evaluate("window.dispatchEvent(new Event('vis-network-ready'))")
+    expect(blank_page.locator(".gv")).to_have_attribute("data-nodes", str(len(view.nodes)))
+
+
+def test_destroy_leaves_nothing_behind(page, sample):
+    show(page, around(sample))
+    page.evaluate("graph.destroy()")
+    expect(page.locator("#host > *")).to_have_count(0)
+
+
+def test_three_hundred_nodes_are_drawn(page, sample):
+    view = around(sample, hops=3, cap=300)
+    show(page, view)
+    expect(page.locator(".gv-canvas")).to_have_attribute(
+        "aria-label", re.compile(rf"{len(view.nodes)} nodes")
+    )
+
+
+def test_data_are_built_by_pyvis_with_fixed_places_and_no_arrows(sample):
+    view = around(sample)
+    data = graph_view.network_data(view)
+    first = data["nodes"][0]
+    assert (first["id"], first["x"], first["y"], first["physics"]) == (view.centre, 0.0, 0.0, False)
+    assert first["shape"] == palette.GRAPH_SHAPES[None]
+    assert {edge["arrows"] for edge in data["edges"]} == {""}
+    assert all(isinstance(node["id"], str) and "title" not in node for node in data["nodes"])
