@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from gadcore.errors import InputError
 from gadcore.ingest.join import join
@@ -17,7 +16,7 @@ from gadcore.ingest.mapping import Mapping
 from gadcore.ingest.markup import Element, stream
 from gadcore.ingest.nodes import Ids
 from gadcore.ingest.parts import Parts, Table, shown
-from gadcore.ingest.tables import decoded
+from gadcore.ingest.tables import decoded, record_frame
 
 Record = dict[str, Any]
 
@@ -60,12 +59,9 @@ class _Rows:
         self.lines.append(len(self.records) if line is None else line)
 
     def table(self) -> Table:
-        columns = list(dict.fromkeys([*self.keys, *(k for r in self.records for k in r)]))
-        frame = pd.DataFrame(
-            {c: pd.Series([r.get(c) for r in self.records], dtype=object) for c in columns}, columns=columns
-        )
+        frame = record_frame(self.records, self.keys)
         numbers = np.array(self.lines, dtype=np.int64)
-        kinds = {c: k for c, k in self.kinds.items() if c in columns}
+        kinds = {c: k for c, k in self.kinds.items() if c in frame.columns}
         return Table(
             frame, self.file, self.unit, lambda: numbers, optional_weight=True, kinds=kinds,
             separators=dict.fromkeys(kinds, "|"),

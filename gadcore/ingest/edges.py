@@ -26,8 +26,7 @@ class Ends:
     table: Table
     source: Ids
     target: Ids
-    weight: npt.NDArray[np.float64]
-    kept: IntArray  # rows of the table
+    weight: npt.NDArray[np.float64]  # 0: the row is no edge, though its ends are nodes
 
 
 def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list[str]) -> Mapping:
@@ -79,8 +78,7 @@ def ends_of(table: Table, mapping: Mapping, dropped: list[Dropped], notes: list[
     unused = [c for c in table.columns if c not in (mapping.source, mapping.target, mapping.weight)]
     if unused:
         notes.append(f"{table.file}: edge columns not used: {shown(unused)}.")
-    kept = np.flatnonzero(weight != 0)
-    return Ends(table, source[kept], target[kept], weight[kept], kept)
+    return Ends(table, source, target, weight)
 
 
 def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
@@ -117,14 +115,14 @@ def connect(
         if len(lost) and declared:
             unknown = [str(e.source[i] if a[i] < 0 else e.target[i]) for i in lost[:MAX_LISTED]]
             if len(lost) > len(a) / 2:
-                raise _too_many_lost(e, len(lost), unknown, parts.lookup())
+                raise _too_many_lost(e, lost, unknown, parts.lookup())
             for i, node in zip(lost, unknown):
-                _list_dropped(dropped, e.table, e.kept[i : i + 1], f"no node {node!r} in the node table")
+                _list_dropped(dropped, e.table, np.array([i]), f"no node {node!r} in the node table")
             notes.append(
                 f"{e.table.file}: {counted(len(lost), 'edge')} left out: an end is not in the node table "
                 f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, parts.lookup())}"
             )
-        found = (a >= 0) & (b >= 0)
+        found = (a >= 0) & (b >= 0) & (e.weight > 0)
         rows.append(a[found])
         cols.append(b[found])
         weights.append(e.weight[found])
@@ -133,10 +131,10 @@ def connect(
         parts.weights = np.concatenate(weights)
 
 
-def _too_many_lost(e: Ends, n: int, unknown: Sequence[str], ids: Ids) -> InputError:
+def _too_many_lost(e: Ends, lost: IntArray, unknown: Sequence[str], ids: Ids) -> InputError:
     return InputError(
-        f"{e.table.file}: {n:,} of {len(e.source):,} edges have an end that is not in the node table, "
-        f"e.g. {shown(list(dict.fromkeys(unknown)), 3)} ({e.table.place(int(e.kept[0]))}); "
+        f"{e.table.file}: {len(lost):,} of {len(e.source):,} edges end outside the node table, "
+        f"e.g. {shown(list(dict.fromkeys(unknown)), 3)} ({e.table.place(int(lost[0]))}); "
         f"node ids look like {shown([str(i) for i in ids[:3]])}",
         "edge ends written exactly as the node ids",
         "check the id, source and target columns in the mapping, and leading zeros and spaces."

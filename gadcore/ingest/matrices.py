@@ -20,10 +20,17 @@ _BY_CLASS = "Truth: the smallest"
 def too_large(file: str, size: int, max_bytes: int) -> InputError:
     """The error of an archive that unpacks to more than the limit."""
     return InputError(
-        f"{file} unpacks to {size / 1e9:,.1f} GB or more",
-        f"at most {max_bytes / 1e9:,.1f} GB",
+        f"{file} unpacks to {_size(size)} or more",
+        f"at most {_size(max_bytes)}",
         "if you trust the file, raise GAD_MAX_UNPACKED (bytes)",
     )
+
+
+def _size(n: int) -> str:
+    for unit, worth in (("GB", 1e9), ("MB", 1e6)):
+        if n >= worth:
+            return f"{n / worth:,.1f} {unit}"
+    return f"{n:,} bytes"
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...], what: str) -> Any:

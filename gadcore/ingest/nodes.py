@@ -171,7 +171,7 @@ def _refuse_duplicates(tables: Sequence[Table], ids: Sequence[Ids]) -> None:
     first = int(np.flatnonzero(every == every[twice[0]])[0])
     raise InputError(
         f"{locate(int(twice[0]))}: node id {every[twice[0]]!r} was already used ({locate(first)}); "
-        f"{counted(len(twice), 'row')} repeat an id",
+        f"{counted(len(twice), 'such row')} in all",
         "each id once in the node table",
         "remove the duplicates, or name the right id column in the mapping",
     )

@@ -8,7 +8,7 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import pyarrow.parquet as parquet
 from gadcore.errors import InputError
 from gadcore.graph import IntArray
 from gadcore.ingest.mapping import guess_ends, is_bulk_header, neo4j_part, plain_name
-from gadcore.ingest.parts import Table, shown
+from gadcore.ingest.parts import Table, counted, shown
 
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _DELIMITERS = (",", "\t", ";", "|")
@@ -87,9 +87,20 @@ def _json_lines(path: Path, rows: int | None) -> Table:
         numbers.append(number)
         if rows is not None and len(records) == rows:
             break
-    columns = list(dict.fromkeys(key for record in records for key in record))
-    frame = pd.DataFrame({c: pd.Series([r.get(c) for r in records], dtype=object) for c in columns})
-    return Table(frame, path.name, lines=lambda: np.array(numbers, dtype=np.int64), optional_weight=True)
+    return Table(
+        record_frame(records),
+        path.name,
+        lines=lambda: np.array(numbers, dtype=np.int64),
+        optional_weight=True,
+    )
+
+
+def record_frame(records: Sequence[dict[str, Any]], first: Sequence[str] = ()) -> pd.DataFrame:
+    """A table of records with any fields, ``first`` in front; None where a record has no such field."""
+    columns = list(dict.fromkeys([*first, *(key for record in records for key in record)]))
+    return pd.DataFrame(
+        {c: pd.Series([r.get(c) for r in records], dtype=object) for c in columns}, columns=columns
+    )
 
 
 def _text(path: Path, rows: int | None) -> Table:
@@ -185,9 +196,25 @@ class _Layout:
             types = arrow_csv.ConvertOptions(
                 column_types={n: pa.large_string() for n in names}, strings_can_be_null=False
             )
+            self._refuse_open_quote(data, file)
             return arrow_csv.read_csv(io.BytesIO(data), read, parse, types).to_pandas()
         except (pa.ArrowException, csv.Error) as error:
             raise self._broken(data, file, str(error)) from error
+
+    def _refuse_open_quote(self, data: bytes, file: str) -> None:
+        """A quote that is never closed would swallow the rest of the file as one value."""
+        if data.count(b'"') % 2 == 0:
+            return
+        line, records = self.skip + 1, self._records(data, strict=True)
+        try:
+            while record := next(records, None):
+                line = record[0]
+        except csv.Error as error:
+            raise InputError(
+                f"{file}: a double quote is opened after line {line} and never closed",
+                "quotes in pairs",
+                "close the quote, or restore the missing end of the file",
+            ) from error
 
     def _white_space(self, data: bytes, file: str) -> pd.DataFrame:
         try:
@@ -214,13 +241,13 @@ class _Layout:
             expected = expected or len(fields)
             if len(fields) != expected:
                 return InputError(
-                    f"{file}, line {line} has {len(fields)} fields",
+                    f"{file}, line {line} has {counted(len(fields), 'field')}",
                     f"{expected}, as in the first line",
                     "quote values that contain the delimiter, or restore the missing end of the file",
                 )
         return InputError(f"{file} is not a readable table ({reason.strip()})", "one row per line")
 
-    def _records(self, data: bytes) -> Iterator[tuple[int, list[str]]]:
+    def _records(self, data: bytes, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
         """(line on which it starts, fields) of every record, header included, blank lines left out."""
         text = io.StringIO(data.decode("utf-8"), newline="")
         for _ in range(self.skip):
@@ -228,7 +255,7 @@ class _Layout:
         if self.delimiter is None:
             yield from ((k, line.split()) for k, line in enumerate(text, self.skip + 1) if line.strip())
             return
-        reader = csv.reader(text, delimiter=self.delimiter)
+        reader = csv.reader(text, delimiter=self.delimiter, strict=strict)
         start = self.skip + 1
         for record in reader:
             if record:

@@ -7,6 +7,8 @@ The file is a pickle, so it is opened with ``weights_only=True`` and a list of t
 from __future__ import annotations
 
 import pickle
+import re
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -63,11 +65,12 @@ def _load(path: Path) -> Any:
 
     plain = [Data, DataEdgeAttr, DataTensorAttr, EdgeStorage, GlobalStorage, NodeStorage]
     try:
-        with torch.serialization.safe_globals(plain):
+        with torch.serialization.safe_globals(plain), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise InputError(
-            f"{path.name} cannot be opened without running code from it ({_first_line(error)})",
+            f"{path.name} cannot be opened without running code from it ({_reason(error)})",
             _EXPECTED,
             "save the tensors alone: torch.save({'edge_index': …, 'x': …}, file)",
         ) from error
@@ -82,14 +85,21 @@ def _load(path: Path) -> Any:
         IndexError,
     ) as error:
         raise InputError(
-            f"{path.name} is not a readable .pt file ({_first_line(error)})",
+            f"{path.name} is not a readable .pt file ({_reason(error)})",
             "a complete file",
             "copy it again",
         ) from error
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+def _reason(error: Exception) -> str:
+    """The part of torch's long message that says what was found."""
+    text = str(error).strip()
+    refused = re.search(
+        r"(?:Unsupported (?:global|class|operand)[^\n]*?|GLOBAL) ([\w.]+) (?:was not|by default)", text
+    )
+    if refused:
+        return f"it wants to load {refused.group(1)}"
+    return (text.splitlines() or [type(error).__name__])[0].split(". ")[0][:120]
 
 
 def _fields(loaded: Any, file: str) -> dict[str, Any]:
