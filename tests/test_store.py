@@ -17,7 +17,6 @@ from gadcore.cases import RunInfo
 from gadcore.errors import NotFound, StoreError
 from gadcore.settings import ROOT, Settings
 from gadcore.store import FileLock, Store, close_stores, is_held, migrations, open_store, read_holder, schema
-from gadcore.store.database import Database
 from gadcore.store.migrations import version_of
 
 RUN = {
@@ -69,7 +68,7 @@ def test_a_data_base_from_the_future_is_refused(settings: Settings, store: Store
     with store.database.writing() as connection:
         connection.execute(update(schema.schema_version).values(version=99))
     close_stores()
-    with pytest.raises(StoreError, match="version 99.*update the program"):
+    with pytest.raises(StoreError, match=r"version 99.*update the program"):
         open_store(settings)
 
 
@@ -93,7 +92,10 @@ def test_sqlite_works_in_wal_mode(settings: Settings, store: Store) -> None:
 
 
 def test_several_processes_create_one_data_base(home: Path) -> None:
-    code = "from gadcore.store import open_store; from gadcore.settings import Settings; open_store(Settings.from_env())"
+    code = (
+        "from gadcore.store import open_store; from gadcore.settings import Settings\n"
+        "open_store(Settings.from_env())"
+    )
     running = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(3)]
     assert [process.wait(60) for process in running] == [0, 0, 0]
 

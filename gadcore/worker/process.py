@@ -68,7 +68,7 @@ class Worker:
         if self._role == "train":
             threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
         else:
-            os.nice(10)
+            os.nice(10)  # a map can wait; a training run cannot
         last_work = time.monotonic()
         while self._needed(last_work):
             seen = self._stamp()

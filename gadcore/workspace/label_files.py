@@ -18,8 +18,8 @@ _READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": lambda path: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig"),
     ".tsv": lambda path: pd.read_csv(path, dtype=str, keep_default_na=False, sep="\t", encoding="utf-8-sig"),
     ".parquet": pd.read_parquet,
-    ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False, convert_dates=False),
-    ".json": lambda path: pd.read_json(path, dtype=False, convert_dates=False),
+    ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False),
+    ".json": lambda path: pd.read_json(path, dtype=False),
 }
 
 

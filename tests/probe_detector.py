@@ -1,0 +1,99 @@
+"""A detector for tests of runs and workers: instant, without torch, and able to fail in every way."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+
+from gadcore.detectors import REGISTRY, Entry
+from gadcore.detectors.base import NO_LABELS, Detector, Progress
+from gadcore.errors import Cancelled, ModelError
+from gadcore.graph import Graph, Truth
+from gadcore.labels import Labels
+
+EPOCHS = 4
+
+
+class Probe(Detector):
+    """Scores = degree, anomalous labels on top, normal ones below; ``mode`` decides how a fit ends.
+
+    well · error (GadError) · defect (KeyError) · memory (MemoryError) · forever (until it is asked to stop)
+    """
+
+    name = "probe"
+    needs = NO_LABELS
+
+    def __init__(self, seed: int = 0, device: str = "cpu", mode: str = "well", plain: bool = False) -> None:
+        self.seed, self.device, self.mode, self.plain = seed, device, mode, plain
+
+    def fit(self, graph: Graph, labels: Labels, *, validation=None, on_epoch=None, warm_start=None) -> Self:
+        self.warm_from_ = warm_start
+        self.basis_ = self.check_labels(labels)
+        self.history_ = []
+        epoch = 0
+        while epoch < EPOCHS or self.mode == "forever":
+            epoch += 1
+            progress = Progress(epoch, EPOCHS, 1.0 / epoch, 0.5 if epoch == EPOCHS else None)
+            self.history_.append(progress)
+            if on_epoch is not None and on_epoch(progress):
+                raise Cancelled(f"Stopped on request after epoch {epoch}.")
+            self._fail()
+        self._answer(graph, labels)
+        return self
+
+    def _fail(self) -> None:
+        if self.mode == "error":
+            raise ModelError("The probe was told to fail. Choose another mode.")
+        if self.mode == "defect":
+            raise KeyError("probe")
+        if self.mode == "memory":
+            raise MemoryError
+        if self.mode == "forever":
+            time.sleep(0.005)
+
+    def _answer(self, graph: Graph, labels: Labels) -> None:
+        rng = np.random.default_rng(self.seed)
+        scores = graph.degree / max(1.0, float(graph.degree.max()))
+        scores[labels.anomalous] += 2
+        scores[labels.normal] -= 2
+        self.scores_ = (scores + rng.normal(0, 1e-3, len(scores))).astype(np.float32)
+        self.auc_ = 0.875
+        if not self.plain:
+            self.embedding_ = rng.normal(0, 1, (len(scores), 4)).astype(np.float32)
+            self.centre_ = np.zeros(4, dtype=np.float32)
+            self.spread_ = np.abs(self.scores_)
+            self.out_of_fold_ = np.full(len(scores), np.nan, dtype=np.float32)
+            self.out_of_fold_[labels.indices] = self.scores_[labels.indices]
+
+    def score_new(self, graph: Graph):
+        return graph.degree.astype(np.float32)
+
+    def _write(self, folder: Path) -> dict[str, Any]:
+        np.save(folder / "scores.npy", self.scores_)
+        return {}
+
+    def _read(self, folder: Path, state: dict[str, Any]) -> None:
+        self.scores_ = np.load(folder / "scores.npy")
+
+
+def register() -> None:
+    """Make ``probe`` a model that ``make_detector`` knows, in this process."""
+    module = ModuleType("gadcore.detectors.probe")
+    module.Probe = Probe
+    sys.modules[module.__name__] = module
+    REGISTRY["probe"] = Entry("probe", "probe:Probe", NO_LABELS, "Probe (tests)", "baseline")
+
+
+def unregister() -> None:
+    REGISTRY.pop("probe", None)
+    sys.modules.pop("gadcore.detectors.probe", None)
+
+
+def reading(graph: Graph, y: np.ndarray | None = None) -> SimpleNamespace:
+    """What ``Workspace.create`` needs of a Reading."""
+    return SimpleNamespace(graph=graph, report={"notes": []}, truth=None if y is None else Truth(y))
