@@ -1,0 +1,20 @@
+"""Benchmark: methods against each other, on the project's own labels and on graphs with known answers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.benchmark_own import show_own
+from pages.shared.benchmark_tables import show_results
+from pages.shared.page import errors_shown, open_page
+
+workspace = open_page("Benchmark")
+
+with errors_shown():
+    st.title("Benchmark")
+    st.markdown(f"##### Which model to trust on {workspace.name}")
+    with st.container(border=True):
+        show_own(workspace)
+    st.markdown("##### On graphs with known answers")
+    with st.container(border=True):
+        show_results()

@@ -1,0 +1,141 @@
+"""Benchmark: result files as figures that name their source; methods compared on a project's own labels."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from page_project import make_project, no_problem, page, texts
+
+from gadcore.workspace import Workspace
+from pages.shared import benchmark_results, benchmark_tables
+from pages.shared.benchmark_results import result_files, setting_of, summary, swept
+
+BENCHMARK = "pages/4_Benchmark.py"
+ROWS = [
+    {"graph": "cora", "method": "an", "rate": 0.025, "stratified": False, "auc": 0.88, "ap": 0.5, "split": 0},
+    {"graph": "cora", "method": "an", "rate": 0.025, "stratified": False, "auc": 0.90, "ap": 0.6, "split": 1},
+    {
+        "graph": "cora",
+        "method": "sgc-lr",
+        "rate": 0.025,
+        "stratified": False,
+        "auc": 91.0,
+        "ap": 62.0,
+        "split": 0,
+    },
+    {"graph": "cora", "method": "an", "rate": 0.05, "stratified": True, "auc": 0.93, "ap": None, "split": 0},
+]
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    lines = [
+        json.dumps({"command": "python -m gadcore experiments paper"}),
+        *map(json.dumps, ROWS),
+        '{"graph": "co',
+    ]
+    (folder / "paper.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr(benchmark_tables, "result_files", lambda: result_files(folder))
+    return folder
+
+
+def test_a_file_is_read_with_its_command_and_half_lines_left_out(results) -> None:
+    (file,) = result_files(results)
+    assert len(file.rows) == 4
+    assert "python -m gadcore experiments paper" in file.source
+    assert "paper.jsonl" in file.source
+    assert file.metrics == ["auc", "ap"]
+    assert set(file.settings) == {"2.5 % labelled, random splits", "5 % labelled, stratified splits"}
+
+
+def test_summary_gives_mean_and_deviation_per_graph_and_method(results) -> None:
+    (file,) = result_files(results)
+    rows = file.rows[file.rows["setting"] == "2.5 % labelled, random splits"]
+    table = summary(rows, "auc").set_index("method")
+    assert table.loc["an", "mean"] == pytest.approx(0.89)
+    assert table.loc["an", "splits"] == 2
+    assert table.loc["sgc-lr", "mean"] == pytest.approx(0.91)
+    assert table.loc["sgc-lr", "std"] == 0
+
+
+def test_the_table_stands_beside_the_paper(results) -> None:
+    (file,) = result_files(results)
+    rows = file.rows[file.rows["setting"] == "2.5 % labelled, random splits"]
+    shown = benchmark_tables.shown_table(summary(rows, "auc"), "2.5 % labelled, random splits").set_index(
+        "method"
+    )
+    assert shown.loc["an", "paper (%)"] == "88.8 ± 5.4"
+    assert shown.loc["an", "difference"] == "+0.2"
+    assert shown.loc["sgc-lr", "paper (%)"] == ""
+
+
+def test_files_without_measurements_are_left_out(tmp_path) -> None:
+    (tmp_path / "speed.jsonl").write_text('{"what": "epoch", "ms": 3}\n', encoding="utf-8")
+    assert result_files(tmp_path) == []
+    assert result_files(tmp_path / "absent") == []
+
+
+def test_a_sweep_is_recognised(tmp_path) -> None:
+    lines = [{"graph": "cora", "method": "an", "lambda": 10.0**i, "auc": 0.8 + i / 100} for i in range(4)]
+    (tmp_path / "sweep.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (file,) = result_files(tmp_path)
+    assert swept(file.rows) == "lambda_"
+    figure = benchmark_tables.curve_figure(file.rows, "lambda_", "auc")
+    assert list(figure.data[0].x) == [1, 10, 100, 1000]
+
+
+def test_conditions_are_said_in_words() -> None:
+    assert setting_of({"rate": 0.1, "stratified": True}) == "10 % labelled, stratified splits"
+    assert setting_of({"protocol": "few labels"}) == "few labels"
+    assert setting_of({}) == "all measurements"
+
+
+def test_the_page_names_file_and_command(home, results) -> None:
+    app = page(BENCHMARK, make_project())
+    no_problem(app)
+    shown = texts(app)
+    assert "paper.jsonl" in shown
+    assert "python -m gadcore experiments paper" in shown
+
+
+def test_the_shipped_result_files_can_be_shown(home) -> None:
+    app = page(BENCHMARK, make_project())
+    no_problem(app)
+    for file in benchmark_results.result_files():
+        for setting in file.settings:
+            part = file.rows[file.rows["setting"] == setting]
+            assert len(summary(part, "auc"))
+
+
+def test_without_result_files_the_page_says_how_to_make_them(home, monkeypatch) -> None:
+    monkeypatch.setattr(benchmark_tables, "result_files", list)
+    app = page(BENCHMARK, make_project())
+    no_problem(app)
+    assert "experiments paper --quick" in texts(app)
+
+
+def test_without_labels_the_comparison_says_what_is_missing(home) -> None:
+    app = page(BENCHMARK, make_project(labels=False))
+    no_problem(app)
+    assert "needs labels of both kinds" in texts(app)
+
+
+def test_methods_are_compared_as_runs_and_the_run_in_use_stays(home, monkeypatch) -> None:
+    workspace = make_project(models=("isolation-forest",))
+    in_use = workspace.current_run().id
+    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, warm=False))
+    app = page(BENCHMARK, workspace)
+    app.multiselect(key="methods").set_value(["sgc-lr", "label-propagation"])
+    app.button(key="compare").click().run()
+    no_problem(app)
+    assert "on your labels" in texts(app) or "safe choice" in texts(app)
+    assert workspace.current_run().id == in_use
+    assert len(workspace.runs()) == 3
+    app.button(key="use-sgc-lr").click().run()
+    no_problem(app)
+    assert workspace.current_run().model == "sgc-lr"
+    app.run()
+    assert workspace.current_run().model == "sgc-lr"
