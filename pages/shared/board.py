@@ -1,8 +1,8 @@
 """The server's side of the labelling screen: one message from a browser tab in, one payload out.
 
-A tab sends ``{client, n, analyst, events, want, labels, queue, rows}``; ``answer`` performs the events that it
-has not seen yet, once each, and gives what the tab needs. Every part of a payload says what it is a change of,
-so a payload that is lost or comes twice does no harm. No Streamlit in here.
+A tab sends ``{client, n, analyst, events, want, labels, queue, rows}``; ``answer`` performs the events that
+it has not seen yet, once each, and gives what the tab needs. Every part of a payload says what it is a change
+of, so a payload that is lost or comes twice does no harm. No Streamlit in here.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Board:
     told: int = 0
     opening: dict[str, Any] | None = None
     leave: str = ""  # page that the analyst asked for
+    watched: str = ""  # run that was under way at the last exchange
 
     def tell(self, text: str, level: str = "info") -> None:
         self.told += 1
@@ -68,6 +69,8 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
     _follow_run(workspace, board, run)
     if message.get("events"):
         _retrain_by_itself(workspace, board)
+    active = workspace.active_run()
+    _watch(workspace, board, active)
     return {
         "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
         "ack": {e["client"]: receipts.last(e["client"]) for e in message.get("events", [])},
@@ -76,7 +79,7 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
         "labels": _labels(workspace, board, str(message.get("labels", ""))),
         "queue": _queue(workspace, board, message),
         "answers": answers(workspace, message.get("want", [])),
-        "strip": _strip(workspace, run),
+        "strip": _strip(workspace, run, active),
         "notices": board.notices,
         "open": board.opening,
     }
@@ -197,6 +200,16 @@ def _retrain_by_itself(workspace: Workspace, board: Board) -> None:
             board.tell(str(error), "error")
 
 
+def _watch(workspace: Workspace, board: Board, active: RunInfo | None) -> None:
+    """Tell why a run that was under way has ended without scores."""
+    now = active.id if active else ""
+    if board.watched and board.watched != now:
+        ended = workspace.run(board.watched)
+        if ended.status == "failed":
+            board.tell(f"Run {ended.number} failed: {ended.message} Labels are safe.", "error")
+    board.watched = now
+
+
 # ---- the queue ----------------------------------------------------------------------------------------
 
 
@@ -287,8 +300,7 @@ _RUN_FIELDS = (
 )
 
 
-def _strip(workspace: Workspace, run: RunInfo | None) -> Payload:
-    active = workspace.active_run()
+def _strip(workspace: Workspace, run: RunInfo | None, active: RunInfo | None) -> Payload:
     return {
         "counts": workspace.counts(),
         "run": _run(run),

@@ -17,7 +17,7 @@ from pages.shared import state
 from pages.shared.map_colours import by_verdict
 from pages.shared.map_figure import MapFigure, map_figure
 
-KEY = "map-link"
+KEY = "unseen-map-link"
 LAYOUTS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE"}
 HEIGHT = 290
 

@@ -54,7 +54,7 @@ export default function () {}
 def load() -> None:
     """Bring the code to the browser; call it once per page, outside fragments."""
     graph_view.load_vis_network()
-    _code()(key="workbench-code", height="content")
+    _code()(key="unseen-workbench-code", height="content")
 
 
 def show(payload: dict[str, Any]) -> None:

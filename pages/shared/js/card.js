@@ -147,8 +147,9 @@ class CardPane {
   }
 
   attributes(card) {
-    if (!card.attributes.length) return null;
-    return section("Attributes against all nodes", el("dl", { class: "rf-attributes" }, card.attributes.map((attribute) => attributeLine(attribute))));
+    const shown = card.attributes.filter((attribute) => attribute.value !== card.row.name); // the heading says it
+    if (!shown.length) return null;
+    return section("Attributes against all nodes", el("dl", { class: "rf-attributes" }, shown.map((attribute) => attributeLine(attribute))));
   }
 
   events(card) {

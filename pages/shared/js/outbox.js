@@ -2,7 +2,7 @@
 // in `ack`, and sent again if no answer comes. One message is under way at a time; what happens meanwhile goes
 // with the next, so that quick keys travel together and none is lost.
 
-const RESEND_MS = 4000;
+const RESEND_MS = 2500;
 
 class Outbox {
   /** `send(message)` hands over to Streamlit; `compose()` gives the parts of a message that are not events. */

@@ -103,10 +103,10 @@ class QueuePane {
         class: "rf-row", role: "option", "data-node": node, title: row.name === node ? node : `${row.name} (${node})`,
         onClick: (event) => this.clicked(event, node), onDblclick: () => this.app.open(node),
       },
-      el("span", { class: "rf-rank" }, secret(row.rank ? `${count(row.rank)}` : "–"), secret(movedMark(row.moved))),
+      el("span", { class: "rf-rank" }, secret(row.rank ? count(row.rank) : "–"), row.rank ? secret(movedMark(row.moved)) : null),
       el("span", { class: "rf-name" }, row.name),
       chip,
-      el("span", { class: "rf-score" }, secret(bar(row.percentile))),
+      el("span", { class: "rf-score" }, row.rank ? secret(bar(row.percentile)) : null),
       el("span", { class: "rf-reason" }, row.inclusion_probability !== null && el("em", { class: "rf-audit", title: "Drawn at random, to measure the queue itself" }, "audit"), secret(row.reason)),
     );
     this.items.set(node, { made, chip });

@@ -1,0 +1,178 @@
+"""A server of its own, a Chromium that reaches nothing but it, and a labelled project for each test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from page_project import make_project
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
+
+from gadcore.settings import ROOT, Settings
+from gadcore.store import close_stores
+from gadcore.worker import stop as stop_workers
+from gadcore.workspace import Workspace
+
+TIMEOUT = 30_000  # ms; a busy machine is slow, a wrong screen stays wrong
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_number = count(1)
+
+
+def chromium_path() -> str | None:
+    return os.environ.get("GAD_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@dataclass
+class Server:
+    """A running app and the environment that it shares with the test."""
+
+    url: str
+    home: Path
+    settings: Settings
+
+    def page_of(self, workspace: Workspace, page: str = "Label") -> str:
+        return f"{self.url}/{page}?project={workspace.id}"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Streamlit on a free loopback port, with a workspace folder of its own."""
+    home = tmp_path_factory.mktemp("browser") / "home"
+    environment = {**os.environ, "GAD_HOME": str(home), "GAD_ANALYST": "ana", "GAD_THREADS": "1"}
+    environment.pop("GAD_STORE", None)
+    settings = Settings.from_env(environment)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    process = subprocess.Popen(
+        [*command, "--server.port", str(port)],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    log: list[str] = []
+    assert process.stdout is not None
+    for line in process.stdout:  # ends when the server does
+        log.append(line)
+        if "URL:" in line:
+            break
+    else:
+        pytest.fail("Streamlit did not start:\n" + "".join(log))
+    reader = threading.Thread(target=log.extend, args=(process.stdout,), daemon=True)
+    reader.start()
+    yield Server(f"http://127.0.0.1:{port}", home, settings)
+    process.terminate()
+    process.wait(timeout=30)
+    reader.join(timeout=10)
+    process.stdout.close()
+    stop_workers(settings)
+    close_stores()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        message = "no Chromium: install one, or set GAD_CHROMIUM to its path"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Tabs:
+    """Opens browser windows of separate people; every request beyond this machine is refused and noted."""
+
+    browser: Browser
+    foreign: list[str] = field(default_factory=list)
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    def new(self, *, width: int = 1440, height: int = 900, dark: bool = False) -> Page:
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        context.set_default_timeout(TIMEOUT)
+        context.route(lambda url: not _is_loopback(url), self._refuse)
+        self.contexts.append(context)
+        return context.new_page()
+
+    def _refuse(self, route: Route) -> None:
+        self.foreign.append(route.request.url)
+        route.abort()
+
+
+def _is_loopback(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("blob", "data") or parts.hostname in _LOOPBACK
+
+
+@pytest.fixture
+def tabs(chromium: Browser) -> Iterator[Tabs]:
+    """Windows of one test; at its end nothing may have asked for anything outside."""
+    expect.set_options(timeout=TIMEOUT)
+    opened = Tabs(chromium)
+    yield opened
+    for context in opened.contexts:
+        context.close()
+    assert not opened.foreign
+
+
+@pytest.fixture
+def project(server: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
+    """Makes a project on the server: ``project(labels=…, models=…)``, ranked without labels if not told."""
+    monkeypatch.setenv("GAD_HOME", str(server.home))
+    monkeypatch.setenv("GAD_ANALYST", "ana")
+    monkeypatch.delenv("GAD_STORE", raising=False)
+
+    def make(*, labels: bool = False, models: tuple[str, ...] = ("isolation-forest",)) -> Workspace:
+        return make_project(f"planted {next(_number)}", labels=labels, models=models)
+
+    return make
+
+
+def part(page: Page, name: str) -> Locator:
+    """A part of the labelling screen by its test id."""
+    return page.get_by_test_id(name)
+
+
+def open_label(page: Page, server: Server, workspace: Workspace) -> None:
+    """Open the labelling screen and wait until a case is complete on it."""
+    page.goto(server.page_of(workspace))
+    expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible()
+    expect(page.locator("[data-testid=graph] [data-centre]")).to_be_attached()
+
+
+def settled(page: Page) -> None:
+    """Wait until the server has confirmed every event."""
+    expect(page.locator("[data-testid=workbench][data-settled=yes]")).to_be_attached()

@@ -1,0 +1,240 @@
+"""The server's side of the labelling screen: events are performed once each, payloads say what they change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from page_project import make_project
+
+from gadcore.workspace import Workspace
+from pages.shared.board import ROWS, Board, answer
+from pages.shared.receipts import Receipts
+
+
+class Tab:
+    """A browser tab: numbers its events and remembers what it was sent."""
+
+    def __init__(
+        self, workspace: Workspace, receipts: Receipts, name: str = "tab", analyst: str = "ana"
+    ) -> None:
+        self.workspace, self.receipts = workspace, receipts
+        self.name, self.analyst = name, analyst
+        self.board = Board()
+        self.seq = self.n = 0
+        self.sent: list[dict[str, Any]] = []
+        self.payload = self.say()
+
+    def event(self, kind: str, **values: Any) -> dict[str, Any]:
+        self.seq += 1
+        return {"kind": kind, "client": self.name, "seq": self.seq, "analyst": self.analyst, **values}
+
+    def say(self, *events: dict[str, Any], **parts: Any) -> dict[str, Any]:
+        self.n += 1
+        self.sent = list(events)
+        message = {"client": self.name, "n": self.n, "analyst": self.analyst, "events": self.sent, **parts}
+        self.payload = answer(self.workspace, self.board, message, self.receipts, "login")
+        return self.payload
+
+    def again(self) -> dict[str, Any]:
+        return self.say(*self.sent)
+
+    @property
+    def texts(self) -> list[str]:
+        return [notice["text"] for notice in self.payload["notices"]]
+
+
+@pytest.fixture
+def workspace(home) -> Workspace:
+    return make_project(labels=False)
+
+
+@pytest.fixture
+def tab(workspace) -> Tab:
+    return Tab(workspace, Receipts())
+
+
+def verdict_of(workspace: Workspace, node: str) -> str | None:
+    event = workspace.current().get(node)
+    return event.verdict.value if event else None
+
+
+def test_first_payload_has_rows_strategies_and_counts(tab, workspace) -> None:
+    assert len(tab.payload["queue"]["rows"]) == ROWS
+    assert {"name", "title"} <= set(tab.payload["project"]["strategies"][0])
+    assert tab.payload["project"]["n_nodes"] == workspace.graph.n_nodes
+    assert tab.payload["strip"]["counts"]["anomalous"] == 0
+    assert tab.payload["labels"] == {"version": tab.payload["labels"]["version"], "base": None, "changes": {}}
+
+
+def test_a_verdict_is_recorded_for_the_node_it_names(tab, workspace) -> None:
+    tab.say(
+        tab.event("verdict", node="n007", verdict="anomalous", strategy="top", inclusion_probability=0.25)
+    )
+    event = workspace.current()["n007"]
+    assert (event.verdict.value, event.analyst, event.strategy) == ("anomalous", "ana", "top")
+    assert event.inclusion_probability == 0.25
+    assert tab.payload["ack"] == {"tab": 1}
+    assert tab.payload["labels"]["changes"] == {"n007": "anomalous"}
+
+
+def test_a_resent_event_is_performed_once(tab, workspace) -> None:
+    tab.say(tab.event("verdict", node="n001", verdict="normal"))
+    tab.again()
+    assert tab.payload["ack"] == {"tab": 1}
+    assert [e.kind for e in workspace.history("n001")] == ["label"]
+
+
+def test_events_sent_again_by_a_reloaded_tab_are_not_done_twice(tab, workspace) -> None:
+    tab.say(tab.event("verdict", node="n001", verdict="normal"), tab.event("undo"))
+    reloaded = Tab(workspace, tab.receipts, name="another")
+    reloaded.say(*tab.sent)
+    assert reloaded.payload["ack"] == {"tab": 2}
+    assert verdict_of(workspace, "n001") is None
+    assert len(workspace.history("n001")) == 2
+
+
+def test_later_events_of_a_message_go_on_after_a_wrong_one(tab, workspace) -> None:
+    tab.say(
+        tab.event("verdict", node="no such node", verdict="normal"),
+        tab.event("verdict", node="n002", verdict="unsure"),
+    )
+    assert verdict_of(workspace, "n002") == "unsure"
+    assert tab.payload["ack"] == {"tab": 2}
+    assert "no such node" in tab.texts[-1]
+    assert tab.payload["notices"][-1]["level"] == "error"
+
+
+def test_undo_of_an_earlier_visit_names_the_node_to_open(tab, workspace) -> None:
+    workspace.record("n005", "normal", analyst="ana")
+    tab.say(tab.event("undo", show=True))
+    assert verdict_of(workspace, "n005") is None
+    assert tab.payload["open"]["node"] == "n005"
+    tab.say(tab.event("redo", show=True))
+    assert verdict_of(workspace, "n005") == "normal"
+    assert tab.payload["open"]["n"] == 2
+
+
+def test_undo_with_nothing_to_take_back_says_so(tab) -> None:
+    tab.say(tab.event("undo", show=True))
+    assert "nothing of yours" in tab.texts[-1]
+    assert tab.payload["open"] is None
+
+
+def test_a_group_is_one_step_to_undo(tab, workspace) -> None:
+    nodes = ["n010", "n011", "n012"]
+    tab.say(tab.event("group", nodes=nodes, verdict="anomalous", source="selection"))
+    assert {verdict_of(workspace, n) for n in nodes} == {"anomalous"}
+    tab.say(tab.event("undo"))
+    assert {verdict_of(workspace, n) for n in nodes} == {None}
+
+
+def test_labels_travel_as_a_difference_to_what_the_tab_has(tab, workspace) -> None:
+    first = tab.payload["labels"]["version"]
+    tab.say(tab.event("verdict", node="n001", verdict="normal"), labels=first)
+    assert tab.payload["labels"]["base"] == first
+    second = tab.payload["labels"]["version"]
+    workspace.record("n002", "anomalous", analyst="ben")
+    tab.say(tab.event("undo"), labels=second)
+    assert tab.payload["labels"]["changes"] == {"n002": "anomalous", "n001": None}
+    tab.say(labels="of another session")
+    assert tab.payload["labels"]["base"] is None
+    assert tab.payload["labels"]["changes"] == {"n002": "anomalous"}
+
+
+def test_two_tabs_see_each_others_labels(tab, workspace) -> None:
+    other = Tab(workspace, tab.receipts, name="other", analyst="ben")
+    version = tab.payload["labels"]["version"]
+    other.say(other.event("verdict", node="n020", verdict="anomalous"))
+    tab.say(labels=version)
+    assert tab.payload["labels"]["changes"] == {"n020": "anomalous"}
+    assert tab.payload["strip"]["counts"]["anomalous"] == 1
+    tab.say(tab.event("undo"))  # ben's verdict is not ana's to take back
+    assert verdict_of(workspace, "n020") == "anomalous"
+
+
+def test_rows_are_not_sent_again_to_a_tab_that_has_them(tab) -> None:
+    queue = tab.payload["queue"]
+    tab.say(queue=queue["key"], rows=len(queue["rows"]))
+    assert tab.payload["queue"]["rows"] is None
+
+
+def test_more_rows_come_behind_those_shown(tab) -> None:
+    before = [row["node_id"] for row in tab.payload["queue"]["rows"]]
+    key = tab.payload["queue"]["key"]
+    tab.say(tab.event("verdict", node=before[0], verdict="normal"), tab.event("more"))
+    after = [row["node_id"] for row in tab.payload["queue"]["rows"]]
+    assert after[: len(before)] == before
+    assert len(after) == 2 * ROWS
+    assert len(set(after)) == len(after)
+    assert tab.payload["queue"]["key"] == key
+
+
+def test_a_filter_makes_a_new_order(tab, workspace) -> None:
+    workspace.record("n003", "unsure", analyst="ben")
+    key = tab.payload["queue"]["key"]
+    where = {
+        "verdict": "unsure",
+        "column": None,
+        "value": None,
+        "min_percentile": None,
+        "max_percentile": None,
+    }
+    tab.say(tab.event("order", strategy="top", where=where))
+    queue = tab.payload["queue"]
+    assert [row["node_id"] for row in queue["rows"]] == ["n003"]
+    assert queue["key"] != key
+    assert queue["complete"]
+    assert queue["where"]["verdict"] == "unsure"
+    assert workspace.preference("strategy") == "top"
+
+
+def test_a_case_comes_with_card_and_picture(tab) -> None:
+    tab.say(want=[{"key": "case:n004", "kind": "case", "node": "n004"}])
+    case = tab.payload["answers"]["case:n004"]
+    assert case["card"]["row"]["node_id"] == "n004"
+    assert case["view"]["centre"] == "n004"
+    assert {node["case"]["node_id"] for node in case["view"]["nodes"]} >= {"n004"}
+
+
+def test_a_question_about_an_unknown_node_is_answered_with_the_reason(tab) -> None:
+    tab.say(want=[{"key": "case:zz", "kind": "case", "node": "zz"}, {"key": "odd", "kind": "odd"}])
+    assert "zz" in tab.payload["answers"]["case:zz"]["error"]
+    assert "odd" not in tab.payload["answers"]
+
+
+def test_a_wider_view_is_capped(tab) -> None:
+    question = {"key": "v", "kind": "view", "node": "n004", "hops": 9, "cap": 10_000, "expanded": []}
+    tab.say(want=[question])
+    view = tab.payload["answers"]["v"]
+    assert view["hops"] == 3
+    assert len(view["nodes"]) <= 300
+
+
+def test_search_finds_by_id(tab) -> None:
+    tab.say(want=[{"key": "s", "kind": "search", "text": "n123"}])
+    assert [row["node_id"] for row in tab.payload["answers"]["s"]] == ["n123"]
+
+
+def test_a_note_is_kept(tab, workspace) -> None:
+    tab.say(tab.event("note", node="n006", text="see case 12"))
+    assert workspace.case("n006").note == "see case 12"
+
+
+def test_the_name_given_in_the_tab_is_recorded(tab, workspace) -> None:
+    tab.say({**tab.event("verdict", node="n009", verdict="normal"), "analyst": ""})
+    assert workspace.current()["n009"].analyst == "ana"
+
+
+def test_leaving_is_asked_for_once(tab) -> None:
+    tab.say(tab.event("leave", page="export"))
+    assert tab.board.leave == "export"
+    tab.board.leave = ""
+    tab.again()
+    assert tab.board.leave == ""
+
+
+def test_settings_are_kept_for_the_project(tab, workspace) -> None:
+    tab.say(tab.event("prefer", key="auto_retrain", value=10))
+    assert workspace.preference("auto_retrain") == 10
+    assert tab.payload["strip"]["auto_retrain"] == 10
