@@ -1,4 +1,4 @@
-"""The server's side of the labelling screen: events are performed once each, payloads say what they change."""
+"""The server's side of the labelling screen: events are performed once, payloads say what they change."""
 
 from __future__ import annotations
 
