@@ -51,7 +51,7 @@ def panel(workspace: Workspace, selection: Selection) -> None:
     )
     if right.button("Clear", icon=":material/close:", width="stretch", help="End the selection"):
         selection.clear()
-        st.rerun(scope="fragment")
+        st.rerun()
 
 
 def _by_verdict(workspace: Workspace, rows: IntArray) -> str:
@@ -73,11 +73,11 @@ def _verdicts(workspace: Workspace, selection: Selection) -> None:
                 selection.nodes, verdict, analyst=state.analyst(), note=note.strip(), source="map"
             )
             st.toast(f"{n:,} nodes marked {verdict}.", icon=icon)
-            st.rerun(scope="fragment")
+            st.rerun()
     if workspace.can_undo(state.analyst()) and st.button("Undo my last verdicts", icon=":material/undo:"):
         taken = workspace.undo(state.analyst())
         st.toast(f"{len(taken):,} verdicts taken back.", icon=":material/undo:")
-        st.rerun(scope="fragment")
+        st.rerun()
 
 
 def _list(workspace: Workspace, rows: IntArray) -> None:

@@ -69,7 +69,7 @@ def layout_progress(workspace: Workspace, kind: str, run_id: str) -> None:
         st.error(f"{title} could not be made: {message or 'no reason was given'}", icon=":material/error:")
         if st.button("Try again", key=f"again-{kind}", icon=":material/refresh:"):
             workspace.request_layout(kind, run_id)
-            st.rerun(scope="fragment")
+            st.rerun()
     else:
         doing = "waits for the worker" if status == "queued" else "is being worked out"
         st.info(f"{title} {doing}; PCA is shown meanwhile.", icon=":material/hourglass_top:")
