@@ -4,8 +4,8 @@
 ``label-propagation``  F ← α Â F + (1 − α) Y with class-balanced Y (Zhou et al. 2004); no attributes.
 
 Saved (model.safetensors): scores (N,), out_of_fold (N,) where there is one; the forest also its trees, all
-nodes of all trees one after the other: root (T,), left, right, feature (int32), threshold, length (float32; path
-length that ends in this leaf, already divided by the expected one, 0 inside).
+nodes of all trees one after the other: root (T,), left, right, feature (int32), threshold, length (float32;
+path length that ends in this leaf, already divided by the expected one, 0 inside).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from gadcore.detectors.arrays import load_arrays, normalised_adjacency, save_arrays
 from gadcore.detectors.base import BOTH, NO_LABELS, Detector, OnEpoch
 from gadcore.detectors.held_out import fold_auc, label_folds
-from gadcore.detectors.linear import spread_out
+from gadcore.detectors.linear import own_weights, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
@@ -121,8 +121,8 @@ class LabelPropagation(Detector):
     ) -> Self:
         self.basis_ = self.check_labels(labels)
         nodes, y = labels.indices, labels.targets
-        own = np.array([labels.weight.get(int(i), 1.0) for i in nodes])
-        held = validation if validation and len(validation.normal) and len(validation.anomalous) else None
+        own = own_weights(labels)
+        held = validation if usable(validation) else None
         fold = None if held else label_folds(y, self.folds, self.seed)
         weights = [balanced(y, own)]
         if fold is not None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +93,8 @@ class SgcLr(Detector):
         self.basis_ = self.check_labels(labels)
         powers = propagate(graph, self.max_hops)
         report = Reporter(on_epoch, len(powers))
-        task = Task.make(powers, labels, validation, self.strengths, self.folds, self.seed)
+        fold = label_folds(labels.targets, self.folds, self.seed)
+        task = Task.make(powers, labels, validation, fold, self.strengths)
         found: list[Fitted] = []
         for hops in range(len(powers)):
             found.append(fit_head(task, hops))
@@ -134,7 +135,7 @@ class SgcLr(Detector):
 
 @dataclass(frozen=True)
 class Task:
-    """What all heads of one fit share."""
+    """What all heads of one fit share. Rows of fold −1 are never held out, and judge nothing."""
 
     powers: Sequence[Features]
     nodes: IntArray
@@ -145,23 +146,40 @@ class Task:
     fold: IntArray | None
     strengths: Array
 
+    @property
+    def n_folds(self) -> int:
+        return 0 if self.fold is None else int(self.fold.max()) + 1
+
     @classmethod
     def make(
         cls,
         powers: Sequence[Features],
         labels: Labels,
         validation: Labels | None,
+        fold: IntArray | None,
         strengths: Sequence[float],
-        folds: int,
-        seed: int,
     ) -> Task:
-        nodes, y = labels.indices, labels.targets
-        weight = np.array([labels.weight.get(int(i), 1.0) for i in nodes])
-        held = Labels.none() if validation is None else validation
-        usable = validation is not None and len(held.normal) > 0 and len(held.anomalous) > 0
-        fold = None if usable else label_folds(y, folds, seed)
-        grid = np.asarray(strengths, dtype=np.float64)
-        return cls(powers, nodes, y, weight, held.indices, held.targets, fold, grid)
+        held = validation if usable(validation) else Labels.none()
+        return cls(
+            powers,
+            labels.indices,
+            labels.targets,
+            own_weights(labels),
+            held.indices,
+            held.targets,
+            None if len(held) else fold,
+            np.asarray(strengths, dtype=np.float64),
+        )
+
+
+def usable(validation: Labels | None) -> TypeGuard[Labels]:
+    """Whether validation labels can select anything: both classes are there."""
+    return validation is not None and len(validation.normal) > 0 and len(validation.anomalous) > 0
+
+
+def own_weights(labels: Labels) -> Array:
+    """(n,) weight of each label, in the order of ``labels.indices``."""
+    return np.array([labels.weight.get(int(node), 1.0) for node in labels.indices])
 
 
 def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
@@ -169,19 +187,18 @@ def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
     z = task.powers[hops]
     shift, scale = (np.zeros(z.shape[1]), np.ones(z.shape[1])) if unit else column_moments(z)
     rows = (dense_rows(z, task.nodes, unit) - shift) / scale
-    n_folds = 0 if task.fold is None else int(task.fold.max()) + 1
-    weights, strengths = _problems(task, n_folds)
+    weights, strengths = _problems(task)
     w, b = fit_logistic(rows, task.y, weights, strengths)
     c = len(task.strengths)
+    held_out: Array | None = None
+    quality = [float("nan")] * c
     if task.fold is not None:
-        held_out = _held_out(rows, w, b, task.fold, c)  # (n, c)
-        quality = [fold_auc(task.y, held_out[:, i], task.fold) for i in range(c)]
+        held_out = _held_out(rows, w, b, task.fold, c)
+        judged = task.fold >= 0
+        quality = [fold_auc(task.y[judged], held_out[judged, i], task.fold[judged]) for i in range(c)]
     elif len(task.held):
         values = (dense_rows(z, task.held, unit) - shift) / scale @ w + b
-        held_out = None
         quality = [auc(task.held_y, values[:, i]) for i in range(c)]
-    else:
-        held_out, quality = None, [float("nan")] * c
     best = _first_best(quality, task.strengths)
 
     def head(column: int) -> Head:
@@ -194,7 +211,7 @@ def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
         float(quality[best]),
         _mean_loss(rows @ w[:, best] + b[best], task.y, weights[:, best]),
         None if held_out is None else held_out[:, best],
-        tuple(head(best + c * (f + 1)) for f in range(n_folds)),
+        tuple(head(best + c * (f + 1)) for f in range(task.n_folds)),
     )
 
 
@@ -252,18 +269,18 @@ def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> Floa
     return out
 
 
-def _problems(task: Task, n_folds: int) -> tuple[Array, Array]:
+def _problems(task: Task) -> tuple[Array, Array]:
     """Row weights (n, M) and strengths (M,): the whole label set first, then each fold left out."""
     columns = [balanced(task.y, task.weight)]
-    for f in range(n_folds):
+    for f in range(task.n_folds):
         columns.append(balanced(task.y, np.where(task.fold == f, 0.0, task.weight)))
     c = len(task.strengths)
-    return np.repeat(np.stack(columns, axis=1), c, axis=1), np.tile(task.strengths, n_folds + 1)
+    return np.repeat(np.stack(columns, axis=1), c, axis=1), np.tile(task.strengths, task.n_folds + 1)
 
 
 def _held_out(rows: Array, w: Array, b: Array, fold: IntArray, c: int) -> Array:
-    """(n, c) decision values of each label from the models of its own fold."""
-    out = np.empty((len(rows), c))
+    """(n, c) decision values of each label from the models of its own fold; nan for rows of fold −1."""
+    out = np.full((len(rows), c), np.nan)
     for f in range(int(fold.max()) + 1):
         mine = fold == f
         columns = slice(c * (f + 1), c * (f + 2))

@@ -1,6 +1,6 @@
 """``xgb-graph``: gradient-boosted trees on [X, ÂX, Â²X], strong where attributes are few and dense.
 
-Saved: booster.ubj (xgboost's own format); model.safetensors with scores (N,) and, where known, out_of_fold (N,).
+Saved: booster.ubj (xgboost's own format); model.safetensors: scores (N,) and, where known, out_of_fold (N,).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import xgboost
 from gadcore.detectors.arrays import load_arrays, propagate, save_arrays
 from gadcore.detectors.base import BOTH, Detector, OnEpoch
 from gadcore.detectors.held_out import fold_auc, label_folds
-from gadcore.detectors.linear import spread_out
+from gadcore.detectors.linear import own_weights, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
@@ -70,7 +70,7 @@ class XgbGraph(Detector):
         self.basis_ = self.check_labels(labels)
         powers = propagate(graph, self.hops)
         nodes, y = labels.indices, labels.targets
-        weight = np.array([labels.weight.get(int(i), 1.0) for i in nodes])
+        weight = own_weights(labels)
         self.sparse_ = any(sp.issparse(z) for z in powers)
         rows = stacked(powers, nodes, self.sparse_)
         held = _Held.make(powers, validation, self.sparse_)
@@ -178,7 +178,7 @@ class _Held:
 
     @classmethod
     def make(cls, powers: Sequence[Features], validation: Labels | None, sparse: bool) -> _Held | None:
-        if validation is None or not len(validation.normal) or not len(validation.anomalous):
+        if not usable(validation):
             return None
         return cls(xgboost.DMatrix(stacked(powers, validation.indices, sparse)), validation.targets)
 

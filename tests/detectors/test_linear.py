@@ -82,7 +82,7 @@ def test_score_is_the_sum_of_its_parts(planted, planted_labels):
 def test_standardised_head_is_linear_in_the_raw_columns(planted, planted_labels):
     graph, _ = planted
     powers = propagate(graph, 1)
-    task = Task.make(powers, planted_labels, None, (1.0,), 5, 0)
+    task = Task.make(powers, planted_labels, None, None, (1.0,))
     head = fit_head(task, 1, unit=False).head
     z = np.asarray(powers[1], dtype=np.float64)
     peer = LogisticRegression(C=1.0, class_weight="balanced", max_iter=5000, tol=1e-8)
