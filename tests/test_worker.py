@@ -1,4 +1,4 @@
-"""The training process: started on demand, cancelled, killed, ended. Waits end with an event, never after a time."""
+"""The training process: started on demand, cancelled, killed, ended. Waits end with an event."""
 
 from __future__ import annotations
 

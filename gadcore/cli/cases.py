@@ -85,7 +85,7 @@ def _why_lines(why: Explanation) -> list[str]:
 
 def score_new(given: Namespace) -> None:
     """Rank new nodes without training."""
-    rows = gadcore.Workspace.open(given.project).score_new(given.path, given.edges)
+    rows = gadcore.Workspace.open(given.project).score_new(given.path, given.edges, in_worker=False)
     out(given, rows, queue_table(rows))
 
 

@@ -4,16 +4,37 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
+from gadcore.cases import QueueRow
 from gadcore.detectors import load_detector
-from gadcore.graph import FloatArray, Graph
-from gadcore.runs.result import Result
+from gadcore.graph import Graph
+from gadcore.metrics import percentile_ranks
+from gadcore.runs.result import Result, ranks
 
 
-def score_new(
-    graph: Graph, result: Result, path: Path, edges: Path | None = None
-) -> tuple[Graph, FloatArray]:
-    """The graph grown by the files, and the scores of all its nodes; nothing is trained or stored."""
+def score_new(graph: Graph, result: Result, path: Path, edges: Path | None = None) -> list[QueueRow]:
+    """Rows of the nodes that the files add to the graph, ranked among all nodes, highest first.
+
+    Nothing is trained or stored.
+    """
     from gadcore.ingest import read_more
 
     grown = read_more(graph, path, edges=edges)
-    return grown, load_detector(result.model_folder).score_new(grown)
+    scores = load_detector(result.model_folder).score_new(grown)
+    rank, percentile = ranks(scores), percentile_ranks(scores) * 100
+    fresh = np.array([i for i, node in enumerate(grown.node_ids) if node not in graph], dtype=np.int64)
+    return [
+        QueueRow(
+            node_id=str(grown.node_ids[node]),
+            name=grown.display_name(node),
+            rank=int(rank[node]),
+            moved=None,
+            score=float(scores[node]),
+            percentile=float(percentile[node]),
+            verdict=None,
+            reason="arrived after training",
+            strategy="",
+        )
+        for node in fresh[np.argsort(rank[fresh])]
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gadcore.cases import as_json
 from gadcore.errors import RunError
 from gadcore.graph import FloatArray, Graph
 from gadcore.runs import Result
@@ -26,16 +27,14 @@ def draw_layout(store: Store, row: Any) -> None:
         write_array(result.folder / f"layout_{kind}.npy", drawn)
 
 
-def score_new_nodes(store: Store, row: Any) -> dict[str, Any]:
-    """Score nodes that arrived after training; ids and scores of all nodes of the grown graph."""
-    run = store.runs.get(row.payload["run"])
+def score_new_nodes(store: Store, row: Any) -> list[dict[str, Any]]:
+    """Score nodes that arrived after training; queue rows as JSON."""
+    run, edges = store.runs.get(row.payload["run"]), row.payload["edges"]
     graph = Graph.load(store.folders.graph(run.project))
-    edges = row.payload.get("edges")
-    grown, scores = score_new(
-        graph, _result(store, run.project, run.id), Path(row.payload["path"]), Path(edges) if edges else None
-    )
-    fresh = [i for i, node in enumerate(grown.node_ids) if node not in graph]
-    return {"ids": [str(grown.node_ids[i]) for i in fresh], "scores": [float(scores[i]) for i in fresh]}
+    result = _result(store, run.project, run.id)
+    rows = score_new(graph, result, Path(row.payload["path"]), Path(edges) if edges else None)
+    found: list[dict[str, Any]] = as_json(rows)
+    return found
 
 
 def _result(store: Store, project: str, run_id: str) -> Result:

@@ -25,7 +25,7 @@ class Columns:
 
     def _attribute(self, column: str, node: int) -> Attribute:
         value = self._table[column].iat[node]
-        if _missing(value):
+        if missing(value):
             return Attribute(column, "", None, None)
         if self._is_number(column):
             return Attribute(column, shown(value), self._percentile(column, value), None)
@@ -48,9 +48,13 @@ class Columns:
 
     def _share(self, column: str, value: str) -> float:
         if column not in self._shares:
-            words = self._table[column].dropna().map(shown)
-            counts = words.value_counts()
-            self._shares[column] = dict(zip(counts.index, counts.to_numpy() / max(1, len(self._table)) * 100))
+            values = self._table[column].dropna()
+            if values.map(type).isin((list, set, np.ndarray)).any():
+                values = values.map(shown)  # lists have no hash to count by
+            shares: dict[str, float] = {}
+            for word, count in values.value_counts().items():
+                shares[shown(word)] = shares.get(shown(word), 0.0) + count / len(self._table) * 100
+            self._shares[column] = shares
         return float(self._shares[column].get(value, 0.0))
 
 
@@ -66,5 +70,6 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def _missing(value: Any) -> bool:
+def missing(value: Any) -> bool:
+    """Whether a cell is empty."""
     return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))

@@ -302,9 +302,14 @@ class Workspace:
         """Why a node stands where it stands; RunError before the first run."""
         return maps.explain(self._project, node_id)
 
-    def score_new(self, path: str | Path, edges: str | Path | None = None) -> list[QueueRow]:
-        """Nodes that arrived after training, scored by the run in use, highest first; nothing is stored."""
-        return maps.score_new(self._project, Path(path), Path(edges) if edges else None)
+    def score_new(
+        self, path: str | Path, edges: str | Path | None = None, *, in_worker: bool = True
+    ) -> list[QueueRow]:
+        """Nodes that arrived after training, scored by the run in use, highest first; nothing is stored.
+
+        The worker does it, so that this process stays light; ``in_worker=False`` does it here.
+        """
+        return maps.score_new(self._project, Path(path), Path(edges) if edges else None, in_worker)
 
     # Maps and the worker
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from gadcore import worker
 from gadcore.cases import Explanation, Neighbourhood, QueueRow
 from gadcore.errors import InputError, RunError
-from gadcore.metrics import percentile_ranks
-from gadcore.runs import LAYOUTS, Result, ranks
+from gadcore.runs import LAYOUTS, Result
 from gadcore.store import is_held
 from gadcore.workspace.project import Project
+
+LIVE = ("queued", "running")
+WAIT = 0.02  # seconds between looks at a job
 
 
 def neighbourhood(
@@ -90,29 +92,32 @@ def _end_lost_jobs(project: Project, kind: str, role: str) -> None:
             project.store.jobs.finish(row.id, "failed", message="The worker process ended; ask again.")
 
 
-def score_new(project: Project, path: Path, edges: Path | None) -> list[QueueRow]:
-    """Rows of the nodes that the stored graph does not have, ranked among all nodes."""
-    from gadcore.runs.scoring import score_new as score
+def score_new(project: Project, path: Path, edges: Path | None, in_worker: bool) -> list[QueueRow]:
+    """Rows of the nodes that the stored graph does not have; by the worker, which holds torch, or here."""
+    result = result_in_use(project)
+    if not in_worker:
+        from gadcore.runs.scoring import score_new as score
 
-    grown, scores = score(project.graph, result_in_use(project), path, edges)
-    fresh = np.array(
-        [i for i, node in enumerate(grown.node_ids) if node not in project.graph], dtype=np.int64
-    )
-    rank, percentile = ranks(scores), percentile_ranks(scores) * 100
-    return [
-        QueueRow(
-            node_id=str(grown.node_ids[node]),
-            name=grown.display_name(node),
-            rank=int(rank[node]),
-            moved=None,
-            score=float(scores[node]),
-            percentile=float(percentile[node]),
-            verdict=None,
-            reason="arrived after training",
-            strategy="",
-        )
-        for node in fresh[np.argsort(rank[fresh])]
-    ]
+        return score(project.graph, result, path, edges)
+    files = {"path": str(path.absolute()), "edges": str(edges.absolute()) if edges else None}
+    job = project.store.jobs.add(project.id, "score", {"run": result.info.id, **files})
+    worker.start(project.settings)
+    worker.wake(project.settings)
+    return [QueueRow(**row) for row in _result_of(project, job)]
+
+
+def _result_of(project: Project, job: str) -> Any:
+    """Wait for a job of the training worker; RunError with its reason when it fails."""
+    while (row := project.store.jobs.get(job)).status in LIVE:
+        if row.status == "running":
+            _end_lost_jobs(project, "score", "train")
+        else:
+            worker.start(project.settings)
+        time.sleep(WAIT)
+    project.store.jobs.remove(job)
+    if row.status != "done":
+        raise RunError(row.message)
+    return row.result
 
 
 def ring(project: Project, node_id: str) -> list[str]:

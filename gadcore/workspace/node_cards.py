@@ -30,7 +30,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         probability_reason=result.probability_reason if result else "no run yet",
         band=band(row.percentile) if result else "",
         attributes=DERIVED.get(("columns", project.fingerprint), lambda: Columns(project.graph)).of(node),
-        rank_history=[(r.info.number, r.rank_of(node)) for r in project.results(RUNS_SHOWN)],
+        rank_history=[(r.info.number, r.rank_of(node)) for r in project.results()[-RUNS_SHOWN:]],
         neighbour_verdicts=_neighbour_verdicts(project, node),
         events=[_shown(event) for event in reversed(project.store.events(project.id).history(node_id))],
         note=project.view().notes.get(node_id, ""),

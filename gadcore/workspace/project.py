@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.cases import RunInfo
 from gadcore.errors import NotFound
 from gadcore.graph import Graph
 from gadcore.labels import Labels
@@ -29,18 +30,21 @@ class Shelf:
         self._guard = threading.RLock()
 
     def get(self, key: Any, make: Callable[[], T]) -> T:
-        """What is kept under a key, made by the first who asks."""
+        """What is kept under a key; made outside the lock, so that nobody waits for another's graph."""
         with self._guard:
-            if key not in self._kept:
-                self._kept[key] = make()
-                while len(self._kept) > self._size:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            found: T = self._kept[key]
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                known: T = self._kept[key]
+                return known
+        made = make()
+        with self._guard:
+            found: T = self._kept.setdefault(key, made)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
             return found
 
 
-GRAPHS, RESULTS, DERIVED = Shelf(4), Shelf(16), Shelf(64)
+GRAPHS, RESULTS, DERIVED = Shelf(4), Shelf(48), Shelf(64)
 
 
 class Project:
@@ -90,7 +94,7 @@ class Project:
         if wanted is None:
             return None
         folder = self.store.folders.run(self.id, wanted)
-        found = RESULTS.get((str(folder), wanted), lambda: Result(self.store.runs.get(wanted), folder))
+        found = RESULTS.get(str(folder), lambda: Result(self.store.runs.get(wanted), folder))
         if found.info.status != "done":  # a run that was looked at before it ended
             found.info = self.store.runs.get(wanted)
         if found.info.status != "done":
@@ -99,18 +103,19 @@ class Project:
             found.info = replace(found.info, in_use=wanted == used)
         return found
 
-    def results(self, limit: int) -> list[Result]:
-        """Results of the latest done runs on the present graph, oldest first."""
+    def results(self) -> list[Result]:
+        """Results of all done runs on the present graph, oldest first."""
         done = self.store.runs.of_project(self.id, "done")
-        same = [run for run in done if run.graph_fingerprint == self.fingerprint][:limit]
-        found = [self.result(run.id) for run in reversed(same)]
-        return [result for result in found if result is not None]
+        return [self._opened(run) for run in reversed(done) if run.graph_fingerprint == self.fingerprint]
+
+    def _opened(self, run: RunInfo) -> Result:
+        folder = self.store.folders.run(self.id, run.id)
+        return RESULTS.get(str(folder), lambda: Result(run, folder))
 
     def result_before(self, result: Result) -> Result | None:
         """Result of the run before a given one."""
-        earlier = [r for r in self.store.runs.of_project(self.id, "done") if r.number < result.info.number]
-        same = [r for r in earlier if r.graph_fingerprint == result.info.graph_fingerprint]
-        return self.result(same[0].id) if same else None
+        earlier = [other for other in self.results() if other.info.number < result.info.number]
+        return earlier[-1] if earlier else None
 
     def node(self, node_id: str) -> int:
         """Row of a node; NotFound otherwise."""

@@ -55,7 +55,8 @@ def rows(
     """A line for each node, with its place in a run (the one in use) and its move since the run before."""
     result = result or project.result()
     if moved is None and result is not None and (before := project.result_before(result)) is not None:
-        moved = (before.rank - result.rank)[np.asarray(nodes, dtype=np.int64)]
+        at = np.asarray(nodes, dtype=np.int64)
+        moved = before.rank[at] - result.rank[at]
     graph, verdicts = project.graph, project.verdicts()
     n = len(nodes)
     reasons, inclusion = reasons or [""] * n, inclusion or [None] * n
