@@ -70,6 +70,9 @@ class SampleWorkspace:
     def current(self) -> dict[str, LabelEvent]:
         return self.events
 
+    def notes(self) -> dict[str, str]:
+        return {node: event.note for node, event in self.events.items()} | {IDS[2]: "seen before"}
+
     def labels(self) -> Labels:
         return Labels.from_events(self.graph, self.events.values())
 

@@ -49,6 +49,11 @@ def test_a_row_says_who_decided_when_and_why(workspace) -> None:
     assert row["probability_basis"] == "40 out-of-fold labels"
 
 
+def test_a_note_without_a_verdict_is_kept(workspace) -> None:
+    row = flagged_table(workspace).iloc[2]
+    assert (row["verdict"], row["note"]) == ("", "seen before")
+
+
 def test_a_node_without_a_verdict_has_empty_label_columns(workspace) -> None:
     row = flagged_table(workspace).set_index("node_id").loc["lonely"]
     assert [row[c] for c in ("verdict", "label_source", "analyst", "labelled_at", "note")] == [""] * 5

@@ -163,7 +163,7 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
     result, graph = result_in_use(workspace), workspace.graph
     info = result.info
     ids = [str(graph.node_ids[i]) for i in nodes]
-    events = workspace.current()
+    events, notes = workspace.current(), workspace.notes()
     columns: dict[str, Any] = {
         "node_id": ids,
         "rank": np.asarray(result.rank)[nodes].astype(np.int64),
@@ -172,6 +172,7 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
         "probability": _probabilities(result, nodes),
         "probability_basis": result.probability_reason or "",
         **_verdict_columns([events.get(node) for node in ids]),
+        "note": [notes.get(node, "") for node in ids],
         **_reason_columns(workspace, nodes),
         "key_neighbours": [
             "; ".join(graph.node_ids[j] for j in key_neighbours(graph, np.asarray(result.percentile), i))
@@ -195,14 +196,13 @@ def _probabilities(result: Result, nodes: IntArray) -> npt.NDArray[np.float64]:
 
 
 def _verdict_columns(events: Sequence[LabelEvent | None]) -> dict[str, list[str]]:
-    """Verdict, source, analyst, time and note; empty where a node has no verdict."""
+    """Verdict, source, analyst and time; empty where a node has no verdict."""
     given = [e if e is not None and e.verdict is not None else None for e in events]
     return {
         "verdict": [e.verdict.value if e and e.verdict else "" for e in given],
         "label_source": [e.source if e else "" for e in given],
         "analyst": [e.analyst if e else "" for e in given],
         "labelled_at": [e.at.isoformat(timespec="seconds") if e else "" for e in given],
-        "note": [e.note if e else "" for e in events],
     }
 
 

@@ -155,6 +155,10 @@ class Workspace:
         """Node id -> its label event that holds now."""
         return dict(self._project.view().current)
 
+    def notes(self) -> dict[str, str]:
+        """Node id -> its latest note, with or without a verdict."""
+        return dict(self._project.view().notes)
+
     def history(self, node_id: str) -> list[LabelEvent]:
         """Every event that touched a node, oldest first; undo and redo among them."""
         return self._project.store.events(self.id).history(node_id)

@@ -107,7 +107,7 @@ def _look(incoming: Incoming) -> Peek:
 
 def _continue(incoming: Incoming) -> None:
     stand = incoming.state()
-    st.markdown(f"**{literal(_title(incoming))}**  ·  {_bytes(incoming.size)}")
+    st.markdown(f"**{literal(_title(incoming))}**  ·  {_bytes(incoming.size)}  ·  {_steps(stand.kind)}")
     if stand.kind == "reading":
         _watch(incoming)
     elif stand.kind == "done":
@@ -116,6 +116,12 @@ def _continue(incoming: Incoming) -> None:
         if stand.kind == "failed":
             st.error(stand.error, icon=":material/error:")
         _columns(incoming)
+
+
+def _steps(kind: str) -> str:
+    """Where in the three steps this is, the present one in bold."""
+    present = {"reading": "read", "done": "check and create"}.get(kind, "columns")
+    return " → ".join(f"**{s}**" if s == present else s for s in ("columns", "read", "check and create"))
 
 
 def _title(incoming: Incoming) -> str:
@@ -153,8 +159,7 @@ def _columns(incoming: Incoming) -> None:
         st.query_params.pop(_TOKEN, None)
         st.error(str(error), icon=":material/error:")
         return
-    with st.form("columns"):
-        st.markdown("**Columns**")
+    with st.form("columns", border=False):
         st.caption(f"Read as {found.format}. Recognised parts are filled in; change what is wrong.")
         mapping = _mapping_form(found)
         with st.container(horizontal=True):
@@ -266,10 +271,11 @@ def show_report(report: Report) -> None:
     }
     for column, (title, value) in zip(st.columns(len(figures)), figures.items()):
         column.metric(title, value, border=True)
-    for note in report.notes:
-        st.markdown(f":material/info: {literal(note)}")
+    notes = [literal(note) for note in report.notes]
     if truth:
-        st.caption("Known answers: " + ", ".join(f"{count:,} {word}" for word, count in truth.items()))
+        words = ", ".join(f"{count:,} {word}" for word, count in truth.items())
+        notes.append(f"Known answers (kept apart from the model): {words}.")
+    st.markdown("\n".join(f"- {note}" for note in notes))
     if report.columns:
         with st.expander(f"Columns ({len(report.columns)})"):
             st.dataframe(

@@ -112,7 +112,7 @@ def card_html(project: ProjectInfo) -> str:
 <div class="rf-card">
   <div class="rf-name" title="{escape(project.name)}">{escape(project.name)}</div>
   <div class="rf-size"><b>{project.n_nodes:,}</b> nodes · <b>{project.n_edges:,}</b> edges ·
-    <b>{project.n_features:,}</b> attributes</div>
+    <b>{project.n_features:,}</b> features</div>
   <div class="rf-verdicts">{verdict_chips(project.anomalous, project.normal, project.unsure)}</div>
   <div class="rf-faint">{escape(last_run_text(project.last_run))}</div>
   <div class="rf-faint">{escape(project.owner)} · created {ago(project.created_at)}</div>
