@@ -20,6 +20,7 @@ from gadcore.ingest.matrices import edge_parts, too_large
 from gadcore.ingest.parts import Parts, shown
 
 _EXPECTED = "a torch_geometric Data object, or a dict, with edge_index and optionally x, y, edge_weight"
+_REFUSED = re.compile(r"(?:GLOBAL|global:?) ([\w.]+)")
 
 
 def read_pt(path: Path, max_bytes: int) -> Parts:
@@ -94,9 +95,7 @@ def _load(path: Path) -> Any:
 def _reason(error: Exception) -> str:
     """The part of torch's long message that says what was found."""
     text = str(error).strip()
-    refused = re.search(
-        r"(?:Unsupported (?:global|class|operand)[^\n]*?|GLOBAL) ([\w.]+) (?:was not|by default)", text
-    )
+    refused = _REFUSED.search(text)
     if refused:
         return f"it wants to load {refused.group(1)}"
     return (text.splitlines() or [type(error).__name__])[0].split(". ")[0][:120]
