@@ -282,3 +282,21 @@ def test_runs_table_has_every_field_of_a_run() -> None:
     from gadcore.cases import RunInfo
 
     assert set(RunInfo.__dataclass_fields__) - {"project", "in_use"} <= set(runs.c.keys())
+
+
+def test_a_project_deleted_while_it_trains_leaves_nothing_behind(project: Workspace, store) -> None:
+    run = queue(project, mode="forever")
+
+    def delete_at_three(progress) -> None:
+        if progress.epoch == 3:
+            Workspace.delete(project.id, project.settings)
+
+    with pytest.raises(NotFound):
+        perform(store, project.settings, run.id, on_progress=delete_at_three)
+    assert not store.folders.project(project.id).exists()
+
+
+def test_a_failed_first_run_is_not_tried_again_by_itself(project: Workspace) -> None:
+    failed = project.train("probe", params={"mode": "error"})
+    assert project.ensure_ranked() is None
+    assert [run.id for run in project.runs()] == [failed.id]

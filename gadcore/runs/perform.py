@@ -7,6 +7,8 @@ Whatever ends it, the row says how: done, cancelled, or failed with the reason. 
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -175,7 +177,7 @@ class _Fit:
         arrays = arrays_of(detector)
         arrays["layout_pca"] = _first_layout(detector.embedding_)
         arrays["probability"], reason = _probability(detector, graph, labels)
-        device = str(getattr(detector, "device_", "cpu"))
+        device = _device_of(detector)
         used = {"ringfence": __version__, **versions()}
         document = {
             "run": info.id,
@@ -196,14 +198,28 @@ class _Fit:
             "labels": label_words(graph, labels),
             "history": history_of(detector),
         }
-        write_run(self.store.folders.run(info.project, info.id), detector, arrays, documents)
+        folder = self.store.folders.run(info.project, info.id)
+        write_run(folder, detector, arrays, documents)
         outcome = {"auc": detector.auc_, "basis": detector.basis_, "versions": used, "device": device}
         if detector.history_:
             last = detector.history_[-1]
             outcome |= {"epoch": last.epoch, "epochs": last.epochs, "loss": finite(last.loss)}
         if not runs.finish(info.id, "done", use_for=info.project, stage="done", **outcome):
+            shutil.rmtree(folder, ignore_errors=True)  # deleted or given up meanwhile: leave no trace
             raise RunError(f"Run {info.number} was given up by another process before it ended.")
         self.memory.model(info.id, lambda: detector)
+
+
+def _device_of(detector: Detector) -> str:
+    """Where a fitted detector has worked."""
+    asked = str(detector.get_params().get("device", "cpu"))
+    if asked != "auto":
+        return asked
+    if "torch" not in sys.modules:
+        return "cpu"
+    from gadcore.detectors.devices import pick_device
+
+    return str(pick_device(asked))
 
 
 def label_words(graph: Graph, labels: Labels) -> dict[str, str]:

@@ -123,10 +123,11 @@ class RunRows:
 
         ``use_for`` names the project that shows the run's scores from now on, in the same transaction.
         """
-        info, moment = self.get(run_id), now()
-        seconds = (moment - info.started_at).total_seconds() if info.started_at else None
+        moment = now()
         query = update(runs).where(runs.c.id == run_id, runs.c.status.in_(LIVE))
         with self._database.writing() as connection:
+            began = connection.execute(select(runs.c.started_at).where(runs.c.id == run_id)).scalar()
+            seconds = (moment - began).total_seconds() if began else None
             ended = connection.execute(
                 query.values(status=status, ended_at=moment, seconds=seconds, **values)
             ).rowcount

@@ -23,9 +23,11 @@ from gadcore.store import FileLock, Folders, is_held, read_holder
 ROLES = ("train", "layout")
 LOG_LIMIT = 2_000_000  # bytes; the log begins anew beyond it
 STOP_SECONDS = 5.0
+PAUSE = 2.0  # seconds between births: a worker that dies at once is not born in a loop
 
 _GUARD = threading.Lock()
 _STARTED: dict[tuple[Path, str], subprocess.Popen[bytes]] = {}
+_BORN: dict[tuple[Path, str], float] = {}
 _CLIENTS: dict[Path, FileLock] = {}
 
 
@@ -35,10 +37,10 @@ def start(settings: Settings, role: str = "train") -> None:
         _register(settings.home)
         key = (settings.home, role)
         known = _STARTED.get(key)
-        if known is not None and known.poll() is None:
+        if known is not None and (known.poll() is None or time.monotonic() - _BORN[key] < PAUSE):
             return
         if not is_held(worker_lock(settings, role)):
-            _STARTED[key] = _spawn(settings, role)
+            _STARTED[key], _BORN[key] = _spawn(settings, role), time.monotonic()
 
 
 def wake(settings: Settings, role: str = "train") -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gadcore.errors import GadError, StoreError
+from gadcore.errors import GadError, NotFound, StoreError
 from gadcore.runs import Memory, perform
 from gadcore.settings import Settings
 from gadcore.store import FileLock, Store, is_held, open_store
@@ -99,9 +99,12 @@ class Worker:
             return self._next_job("layout", lambda row: draw_layout(self._store, row))
         for run in self._store.runs.queued():
             self._tell(busy=True)
-            ended = perform(self._store, self._settings, run.id, memory=self._memory)
+            try:
+                ended = perform(self._store, self._settings, run.id, memory=self._memory)
+                logger.info("run %d of %s %s %s", ended.number, ended.project, ended.status, ended.message)
+            except NotFound:
+                logger.info("run %d of %s was deleted", run.number, run.project)
             self._tell(busy=False)
-            logger.info("run %d of %s %s %s", ended.number, ended.project, ended.status, ended.message)
             return True
         return self._next_job("score", lambda row: score_new_nodes(self._store, row))
 

@@ -217,10 +217,13 @@ class Workspace:
         return perform(self._project.store, self.settings, run.id, on_progress=on_progress)
 
     def ensure_ranked(self) -> RunInfo | None:
-        """Start the first run when there is none, so that a ranked queue exists before any label."""
+        """Start the first run when there is none, so that a ranked queue exists before any label.
+
+        A first run that failed is not tried again by itself.
+        """
         if self._project.result() is not None:
             return None
-        return self.active_run() or self.start_run()
+        return self.active_run() or (None if self.runs() else self.start_run())
 
     def runs(self) -> list[RunInfo]:
         """All runs, newest first."""

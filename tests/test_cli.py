@@ -1,0 +1,247 @@
+"""The command line: journeys in a subprocess, everything else in this process."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from probe_detector import register, unregister
+
+from gadcore.cli import main
+from gadcore.cli.show import table
+from gadcore.settings import ROOT
+from gadcore.workspace import Workspace
+
+PATIENCE = 180
+COMMANDS = (
+    "import", "projects", "label", "undo", "redo", "note", "labels", "train", "runs", "queue", "explain",
+    "score-new", "export", "delete", "demo", "bench", "experiments",
+)  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path: Path, planted) -> tuple[Path, Path]:
+    """The planted graph as a node table with a truth column and an edge table."""
+    graph, y = planted
+    nodes = pd.DataFrame({"node_id": graph.node_ids, "name": [f"Node {i}" for i in range(graph.n_nodes)]})
+    nodes = nodes.assign(**{f"a{k}": graph.x[:, k] for k in range(graph.n_features)}, is_fraud=y)
+    i, j = np.triu(graph.adjacency.toarray()).nonzero()
+    edges = pd.DataFrame({"source": graph.node_ids[i], "target": graph.node_ids[j]})
+    paths = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    for frame, path in zip((nodes, edges), paths):
+        frame.to_csv(path, index=False)
+    return paths
+
+
+@pytest.fixture
+def label_file(tmp_path: Path, planted) -> Path:
+    graph, y = planted
+    chosen = np.r_[np.flatnonzero(y == 1)[:8], np.flatnonzero(y == 0)[:30]]
+    path = tmp_path / "labels.csv"
+    pd.DataFrame({"node_id": graph.node_ids[chosen], "label": y[chosen], "why": "known"}).to_csv(
+        path, index=False
+    )
+    return path
+
+
+@pytest.fixture
+def project(home: Path, files: tuple[Path, Path]):
+    register()
+    assert main(["import", str(files[0]), "--edges", str(files[1]), "--project", "net", "--json"]) == 0
+    yield "net"
+    unregister()
+
+
+def shell(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gadcore", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str):
+    """What a command prints with --json, in this process."""
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_from_files_to_a_flagged_list_without_a_browser(home: Path, files, label_file: Path, planted) -> None:
+    graph, y = planted
+    imported = shell("import", str(files[0]), "--edges", str(files[1]), "--project", "net")
+    assert imported.returncode == 0, imported.stderr
+    assert "300 nodes" in imported.stdout
+    assert shell("labels", "import", str(label_file), "-p", "net").returncode == 0
+    trained = shell("train", "-p", "net", "--model", "sgc-lr", "--json")
+    assert trained.returncode == 0, trained.stderr
+    assert json.loads(trained.stdout)["status"] == "done"
+    out = home.parent / "flagged.csv"
+    exported = shell("export", "-p", "net", "--out", str(out), "--top", "25")
+    assert exported.returncode == 0, exported.stderr
+    flagged = pd.read_csv(out, dtype={"node_id": str})
+    assert len(flagged) == 25
+    truth = dict(zip(graph.node_ids, y))
+    assert np.mean([truth[node] for node in flagged["node_id"]]) > 0.5
+    manifest = json.loads((home.parent / "flagged.csv.manifest.json").read_text())
+    assert manifest["rows"] == 25
+
+
+def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(home: Path) -> None:
+    seen = shell("queue", "--project", "nowhere")
+    assert seen.returncode == 1
+    assert seen.stdout == ""
+    assert seen.stderr.startswith("error: There is no project 'nowhere'")
+    assert "Traceback" not in seen.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["fly"], ["queue"], ["label", "-p", "x"], ["queue", "-p", "x", "-n", "y"]]
+)
+def test_a_command_that_is_not_understood_is_exit_code_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    text = capsys.readouterr().out
+    assert f"python -m gadcore {command}" in text
+    assert "--json" in text
+
+
+def test_import_prints_the_report_and_stores_nothing_on_a_dry_run(home: Path, files, capsys) -> None:
+    seen = answer(capsys, "import", str(files[0]), "--edges", str(files[1]), "-p", "net", "--dry-run")
+    assert seen["report"]["n_nodes"] == 300
+    assert answer(capsys, "projects") == []
+
+
+def test_import_with_columns_named_by_hand(home: Path, files, capsys) -> None:
+    options = ["--truth", "is_fraud", "--ignore", "a0,a1", "--label", "name", "--id", "node_id"]
+    seen = answer(capsys, "import", str(files[0]), "--edges", str(files[1]), "-p", "net", *options)
+    assert seen["project"]["has_truth"] is True
+    assert "a0" not in Workspace.open("net").graph.node_table
+    assert Workspace.open("net").graph.display_name(3) == "Node 3"
+
+
+def test_import_of_a_missing_file(home: Path, capsys) -> None:
+    assert main(["import", "/no/such/file.csv", "-p", "x"]) == 1
+    assert "file.csv" in capsys.readouterr().err
+
+
+def test_projects_for_people_and_programs(project: str, capsys) -> None:
+    assert [p["name"] for p in answer(capsys, "projects")] == [project]
+    main(["projects"])
+    assert project in capsys.readouterr().out
+
+
+def test_label_undo_redo_and_note(project: str, capsys) -> None:
+    seen = answer(capsys, "label", "-p", project, "n001", "n002", "anomalous", "--note", "ring")
+    assert [event["node_id"] for event in seen["events"]] == ["n001", "n002"]
+    assert seen["counts"]["anomalous"] == 2
+    assert answer(capsys, "undo", "-p", project)["counts"]["anomalous"] == 0
+    assert answer(capsys, "redo", "-p", project)["counts"]["anomalous"] == 2
+    assert answer(capsys, "redo", "-p", project)["events"] == []
+    assert answer(capsys, "undo", "-p", project, "--analyst", "bo")["events"] == []
+    assert answer(capsys, "note", "-p", project, "n001", "call them")["event"]["note"] == "call them"
+    assert main(["label", "-p", project, "n001", "maybe"]) == 1
+    assert "not a verdict" in capsys.readouterr().err
+
+
+def test_label_files_go_in_and_out(project: str, label_file: Path, tmp_path: Path, capsys) -> None:
+    seen = answer(capsys, "labels", "import", str(label_file), "-p", project)
+    assert (seen["added"], seen["unchanged"], seen["unknown"]) == (38, 0, [])
+    out = tmp_path / "out.csv"
+    assert answer(capsys, "labels", "export", str(out), "-p", project)["written"] == 38
+    assert answer(capsys, "labels", "import", str(out), "-p", project)["unchanged"] == 38
+    out.write_text("node_id,label\nghost,1\n")
+    main(["labels", "import", str(out), "-p", project])
+    assert "'ghost'" in capsys.readouterr().out
+
+
+def test_train_and_runs(project: str, capsys) -> None:
+    first = answer(capsys, "train", "-p", project, "--model", "probe", "--set", "plain=true", "--seed", "3")
+    assert (first["status"], first["params"], first["seed"]) == ("done", {"plain": True}, 3)
+    assert main(["train", "-p", project, "--model", "probe"]) == 0
+    assert "Run 2" in capsys.readouterr().out
+    assert [run["in_use"] for run in answer(capsys, "runs", "-p", project)] == [True, False]
+    assert [run["in_use"] for run in answer(capsys, "runs", "-p", project, "--use", "1")] == [False, True]
+    assert [run["number"] for run in answer(capsys, "runs", "-p", project, "--delete", "2")] == [1]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--model", "magic"], "no model 'magic'"),
+        (["--model", "probe", "--set", "mode=error"], "told to fail"),
+        (["--model", "probe", "--set", "colour=red"], "colour"),
+        (["--set", "nonsense"], "KEY=VALUE"),
+        (["--model", "label-propagation"], "at least one normal and one anomalous"),
+    ],
+)
+def test_a_run_that_cannot_be_done_says_why(project: str, capsys, options: list[str], words: str) -> None:
+    assert main(["train", "-p", project, *options]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_queue_by_strategy_and_filter(project: str, capsys) -> None:
+    main(["train", "-p", project, "--model", "probe"])
+    rows = answer(capsys, "queue", "-p", project, "-n", "7", "--strategy", "top", "--verdict", "any")
+    assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5, 6, 7]
+    one = answer(capsys, "queue", "-p", project, "--where", "name=Node 5")
+    assert [row["node_id"] for row in one] == ["n005"]
+    assert main(["queue", "-p", project, "-n", "3"]) == 0
+    assert "reason" in capsys.readouterr().out
+    assert main(["queue", "-p", project, "--strategy", "magic"]) == 1
+    assert "greedy-diverse" in capsys.readouterr().err
+
+
+def test_explain_before_a_run_says_what_to_do(project: str, capsys) -> None:
+    assert main(["explain", "-p", project, "n001"]) == 1
+    assert "Train first" in capsys.readouterr().err
+
+
+def test_score_new_ranks_nodes_that_arrived_later(project: str, files, tmp_path: Path, capsys) -> None:
+    main(["train", "-p", project, "--model", "probe"])
+    new = pd.read_csv(files[0], dtype={"node_id": str}).iloc[:2].assign(node_id=["new1", "new2"])
+    new.to_csv(tmp_path / "new.csv", index=False)
+    edges = pd.DataFrame({"source": ["new1", "new1"], "target": ["n001", "n002"]})
+    edges.to_csv(tmp_path / "new_edges.csv", index=False)
+    rows = answer(
+        capsys,
+        "score-new",
+        str(tmp_path / "new.csv"),
+        "--edges",
+        str(tmp_path / "new_edges.csv"),
+        "-p",
+        project,
+    )
+    assert [row["node_id"] for row in rows] == ["new1", "new2"]
+    assert Workspace.open(project).graph.n_nodes == 300
+
+
+def test_delete_asks_or_is_told(project: str, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main(["delete", "-p", project]) == 1
+    assert "--yes" in capsys.readouterr().err
+    assert answer(capsys, "delete", "-p", project, "--yes")["deleted"] is True
+    assert answer(capsys, "projects") == []
+
+
+def test_bench_lists_what_there_is(capsys) -> None:
+    assert isinstance(answer(capsys, "bench"), list)
+    assert main(["bench", "no-such-benchmark"]) == 1
+    assert "no-such-benchmark" in capsys.readouterr().err
+
+
+def test_a_table_lines_up() -> None:
+    text = table(("name", "count"), [("a", 1), ("longer", 1234567), ("none", None)])
+    assert text.splitlines() == ["name    count", "a               1", "longer  1,234,567", "none"]
+    assert table(("name",), []) == "(none)"
