@@ -13,6 +13,7 @@ from pages.shared import palette
 
 Array = npt.NDArray[Any]
 
+VERDICT_TITLE = "verdict"
 _MOVEMENT_SCALE = [(0.0, palette.NORMAL), (0.5, "#B9BEC4"), (1.0, palette.ANOMALOUS)]
 
 
@@ -61,7 +62,7 @@ def by_verdict(verdicts: Array) -> Colouring:
     codes = np.array([code[v] for v in (-2, -1, 0, 1)], np.float32)[np.asarray(verdicts, np.int64) + 2]
     words = ("anomalous", "normal", "unsure", None)
     return _categories(
-        "verdict",
+        VERDICT_TITLE,
         codes,
         [palette.VERDICT_WORDS[w] for w in words],
         [palette.VERDICT_COLOURS[w] for w in words],

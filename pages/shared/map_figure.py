@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from pages.shared import palette
 from pages.shared.figures import MAX_POINTS, plain, tidy
-from pages.shared.map_colours import Colouring, by_score
+from pages.shared.map_colours import VERDICT_TITLE, Colouring, by_score
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -105,17 +105,42 @@ def map_figure(
         if len(at):
             add(points_trace(xy, at, names, colouring, verdict), at)
     if len(chosen):
-        add(_ring(xy, chosen[:_RINGS], names, palette.ACCENT, 11, 1.5, f"Selected ({len(chosen):,})"), chosen)
+        size = 11 if len(chosen) <= 150 else 6
+        add(_ring(xy, chosen[:_RINGS], names, size, f"Selected ({len(chosen):,})"), chosen)
     if current is not None:
         at = np.array([current])
-        add(_ring(xy, at, names, palette.ACCENT, 20, 3.5, "Current case"), at)
-    for code, word in enumerate(colouring.categories):
-        add(_legend_entry(word, colouring.colour(code)), none)
+        add(_ring(xy, at, names, 20, "Current case"), at)
+    for entry in legend_entries(verdicts, colouring):
+        add(entry, none)
     figure.update_layout(coloraxis=colouring.colour_axis)
     bare_axes(figure)
-    tidy(figure, height)
-    figure.update_layout(legend={"itemclick": False, "itemdoubleclick": False}, margin={"t": 34})
+    legend_below(tidy(figure, height))
     return MapFigure(figure, tuple(drawn))
+
+
+def legend_entries(verdicts: Array, colouring: Colouring) -> list[go.Scatter]:
+    """Entries of their own: plotly draws those of coloured points black. Shapes first, then categories."""
+    entries = []
+    for code, verdict in reversed(_CODES):
+        count = int((verdicts == code).sum())
+        if count:
+            name = f"{palette.VERDICT_WORDS[verdict]} ({count:,})"
+            entries.append(
+                _legend_entry(name, palette.VERDICT_COLOURS[verdict], palette.PLOT_SYMBOLS[verdict])
+            )
+    if colouring.title != VERDICT_TITLE:
+        entries += [
+            _legend_entry(word, colouring.colour(code), "circle")
+            for code, word in enumerate(colouring.categories)
+        ]
+    return entries
+
+
+def legend_below(figure: go.Figure) -> None:
+    """Under the picture, away from the tools, and without switching traces off by a click."""
+    figure.update_layout(
+        legend={"y": -0.01, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}, margin={"t": 30}
+    )
 
 
 def points_trace(
@@ -140,7 +165,8 @@ def points_trace(
         mode="markers",
         text=[plain(names[i]) for i in at.tolist()],
         marker=marker,
-        name=f"{word} ({len(at):,})",
+        name=word,
+        showlegend=False,
         hovertemplate=f"%{{text}}{shown}<br>{word}<extra></extra>",
     )
 
@@ -149,33 +175,32 @@ def _point_size(n: int) -> float:
     return 7.0 if n < 2_000 else 5.0 if n < 8_000 else 3.5
 
 
-def _ring(
-    xy: Array,
-    at: IntArray,
-    names: Sequence[str] | Array,
-    colour: str,
-    size: float,
-    width: float,
-    name: str,
-) -> go.Scattergl:
+def _ring(xy: Array, at: IntArray, names: Sequence[str] | Array, size: float, name: str) -> go.Scattergl:
+    """Circles around points; small ones are thin, so that many of them leave the points visible."""
     return go.Scattergl(
         x=xy[at, 0],
         y=xy[at, 1],
         mode="markers",
         text=[plain(names[i]) for i in at.tolist()],
-        marker={"symbol": "circle-open", "size": size, "color": colour, "line": {"width": width}},
+        marker={
+            "symbol": "circle-open",
+            "size": size,
+            "color": palette.ACCENT,
+            "line": {"width": max(1.0, size / 6)},
+            "opacity": 1.0 if size > 6 else 0.6,
+        },
         unselected={"marker": {"opacity": 1.0}},
         name=name,
         hovertemplate="%{text}<extra></extra>",
     )
 
 
-def _legend_entry(word: str, colour: str) -> go.Scatter:
+def _legend_entry(word: str, colour: str, symbol: str) -> go.Scatter:
     return go.Scatter(
         x=[None],
         y=[None],
         mode="markers",
-        marker={"color": colour, "size": 9},
+        marker={"color": colour, "size": 10, "symbol": symbol},
         name=plain(word),
         hoverinfo="skip",
     )

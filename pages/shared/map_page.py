@@ -23,7 +23,7 @@ from pages.shared.map_waiting import LABEL, layout_progress, no_embedding, no_re
 from pages.shared.page import errors_shown
 
 VIEWS = {"map": "Map", "radius": "Hypersphere", "before": "Before / after"}
-HEIGHT = 620
+HEIGHT = 650
 _SCORE, _VERDICT, _MOVED = "Score", "Verdict", "Moved since the run before"
 
 
@@ -57,7 +57,7 @@ def _explorer(workspace: Workspace) -> None:
             st.rerun()
         selection = state.made_once(f"map:{workspace.id}", Selection)
         look = _controls(workspace, result)
-        left, right = st.columns([3, 1], gap="medium")
+        left, right = st.columns([2.2, 1], gap="medium")
         with left:
             _chart(workspace, result, look, selection)
         with right:
@@ -66,7 +66,7 @@ def _explorer(workspace: Workspace) -> None:
 
 def _controls(workspace: Workspace, result: Result) -> Look:
     earlier = [run for run in workspace.runs() if run.status == "done" and run.number < result.info.number]
-    view_box, kind_box, colour_box = st.columns([1.3, 1, 1.2], vertical_alignment="bottom")
+    view_box, kind_box, colour_box = st.columns([1.3, 1, 1.2])
     view = view_box.segmented_control(
         "Show", list(VIEWS), default="map", format_func=VIEWS.__getitem__, key="map-view", required=True
     )

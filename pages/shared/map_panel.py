@@ -18,11 +18,7 @@ from pages.shared.map_selection import Selection
 
 LISTED = 1_000  # rows shown; verdicts and export take all
 SURE_BEYOND = 200  # nodes: more than that asks once before they are labelled
-_ICONS = {
-    Verdict.ANOMALOUS: ":material/error:",
-    Verdict.NORMAL: ":material/check_circle:",
-    Verdict.UNSURE: ":material/help:",
-}
+_VERDICTS = (Verdict.ANOMALOUS, Verdict.NORMAL, Verdict.UNSURE)
 
 
 def panel(workspace: Workspace, selection: Selection) -> None:
@@ -66,14 +62,14 @@ def _verdicts(workspace: Workspace, selection: Selection) -> None:
     n = len(selection.nodes)
     note = st.text_input("Note for all of them", key="map-note", placeholder="why (optional)")
     sure = n <= SURE_BEYOND or st.checkbox(f"Yes, label all {n:,} nodes", key=f"map-sure-{n}")
-    for column, (verdict, icon) in zip(st.columns(3), _ICONS.items()):
-        label = palette.VERDICT_WORDS[verdict.value]
-        if column.button(label, key=f"map-{verdict}", icon=icon, disabled=not sure, width="stretch"):
-            workspace.record_group(
-                selection.nodes, verdict, analyst=state.analyst(), note=note.strip(), source="map"
-            )
-            st.toast(f"{n:,} nodes marked {verdict}.", icon=icon)
-            st.rerun()
+    with st.container(horizontal=True, gap="xsmall"):
+        for verdict in _VERDICTS:
+            if st.button(palette.VERDICT_WORDS[verdict.value], key=f"map-{verdict}", disabled=not sure):
+                workspace.record_group(
+                    selection.nodes, verdict, analyst=state.analyst(), note=note.strip(), source="map"
+                )
+                st.toast(f"{n:,} nodes marked {verdict}.", icon=":material/check:")
+                st.rerun()
     if workspace.can_undo(state.analyst()) and st.button("Undo my last verdicts", icon=":material/undo:"):
         taken = workspace.undo(state.analyst())
         st.toast(f"{len(taken):,} verdicts taken back.", icon=":material/undo:")
@@ -93,7 +89,6 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
         {
             "rank": np.asarray(result.rank)[shown] if result else 0,
             "name": [graph.display_name(row) for row in shown.tolist()],
-            "score": np.asarray(result.percentile)[shown] if result else 0.0,
             "verdict": [words[int(v)] for v in verdicts],
             "open": [link + quote(str(graph.node_ids[row]), safe="") for row in shown],
         }
@@ -103,11 +98,10 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
         hide_index=True,
         height=300,
         column_config={
-            "rank": st.column_config.NumberColumn("Rank", format="%d", width="small"),
-            "name": "Node",
-            "score": st.column_config.ProgressColumn("Percentile", format="%.1f", min_value=0, max_value=100),
-            "verdict": st.column_config.TextColumn("Verdict", width="small"),
-            "open": st.column_config.LinkColumn("Case", display_text="open", width="small"),
+            "rank": st.column_config.NumberColumn("Rank", format="%d", width=52),
+            "name": st.column_config.TextColumn("Node", width=102),
+            "verdict": st.column_config.TextColumn("Verdict", width=72),
+            "open": st.column_config.LinkColumn("Case", display_text="open", width=45),
         },
     )
     if len(rows) > LISTED:

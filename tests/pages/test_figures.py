@@ -45,8 +45,9 @@ def test_every_node_is_one_point_and_every_point_its_node():
     drawn = map_figure(xy, percentile, verdicts, names)
     assert sorted(np.concatenate(drawn.rows).tolist()) == list(range(400))
     for trace, rows in zip(drawn.figure.data, drawn.rows):
-        assert trace.x.tolist() == xy[rows, 0].tolist()
-        assert list(trace.text) == [names[i] for i in rows]
+        if len(rows):
+            assert trace.x.tolist() == xy[rows, 0].tolist()
+            assert list(trace.text) == [names[i] for i in rows]
     assert drawn.nodes(points_of(drawn, [3, 77, 78])).tolist() == [3, 77, 78]
 
 
@@ -60,7 +61,7 @@ def test_points_outside_the_figure_are_ignored():
 
 def test_labelled_points_carry_the_shape_and_outline_of_their_verdict():
     drawn = map_figure(*cloud())
-    by_symbol = {trace.marker.symbol: trace for trace in drawn.figure.data}
+    by_symbol = {trace.marker.symbol: trace for trace in drawn.figure.data if trace.type == "scattergl"}
     assert set(by_symbol) == {"circle", "diamond", "square", "triangle-up"}
     assert by_symbol["diamond"].marker.line.color == palette.ANOMALOUS
 
@@ -162,11 +163,28 @@ def test_disc_keeps_the_distance_to_the_centre():
     radius = np.random.default_rng(1).gamma(2, 1, 400).astype(np.float32)
     drawn = radius_figure(radius, xy, percentile, verdicts, names)
     for trace, rows in zip(drawn.figure.data, drawn.rows):
-        if len(rows):
+        if len(rows) and trace.xaxis == "x":
             assert np.hypot(trace.x, trace.y) == pytest.approx(radius[rows], rel=1e-4)
     bars = [t for t in drawn.figure.data if t.type == "bar"]
     assert len(bars) == 4
+    rugs = [(t, rows) for t, rows in zip(drawn.figure.data, drawn.rows) if len(rows) and t.xaxis == "x2"]
+    assert sum(len(rows) for _, rows in rugs) == (verdicts != -1).sum()
+    assert all(t.x.tolist() == radius[rows].tolist() for t, rows in rugs)
     assert float((bars[0].y * bars[0].width).sum()) == pytest.approx(1.0, rel=1e-3)
+
+
+def test_few_labels_have_no_density_of_their_own():
+    xy, percentile, verdicts, names = cloud(labels=9)
+    drawn = radius_figure(np.hypot(*xy.T), xy, percentile, verdicts, names)
+    assert [t.type for t in drawn.figure.data].count("bar") == 1
+
+
+def test_legend_names_every_verdict_in_its_colour_and_shape():
+    xy, percentile, verdicts, names = cloud()
+    shown = [t for t in map_figure(xy, percentile, verdicts, names).figure.data if t.showlegend is not False]
+    entries = {t.name.split(" (")[0]: t.marker for t in shown}
+    assert set(entries) == set(palette.VERDICT_WORDS.values())
+    assert (entries["Normal"].color, entries["Normal"].symbol) == (palette.NORMAL, "square")
 
 
 def test_trails_lead_from_the_old_place_to_the_new_one():
