@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import signature
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from gadcore import __version__
 from gadcore.cases import RunInfo
@@ -23,7 +23,9 @@ from gadcore.detectors.base import Detector
 from gadcore.errors import Cancelled, GadError, ModelError, RunError
 from gadcore.graph import FloatArray, Graph
 from gadcore.labels import Labels
+from gadcore.runs import orders
 from gadcore.runs.artefacts import arrays_of, history_of, versions, write_run
+from gadcore.runs.geometry import directions, draw
 from gadcore.runs.pulse import OnProgress, Pulse, finite
 from gadcore.runs.result import Result
 from gadcore.settings import Settings
@@ -175,7 +177,8 @@ class _Fit:
         info, runs = self.info, self.store.runs
         runs.describe(info.id, stage="writing")
         arrays = arrays_of(detector)
-        arrays["layout_pca"] = _first_layout(detector.embedding_)
+        if detector.embedding_ is not None:
+            arrays["layout_pca"] = draw(self.store, info, "pca", detector.embedding_)
         arrays["probability"], reason = _probability(detector, graph, labels)
         device = _device_of(detector)
         used = {"ringfence": __version__, **versions()}
@@ -197,6 +200,7 @@ class _Fit:
             "result": document,
             "labels": label_words(graph, labels),
             "history": history_of(detector),
+            "order": self._order(graph, labels, detector),
         }
         folder = self.store.folders.run(info.project, info.id)
         write_run(folder, detector, arrays, documents)
@@ -208,6 +212,21 @@ class _Fit:
             shutil.rmtree(folder, ignore_errors=True)  # deleted or given up meanwhile: leave no trace
             raise RunError(f"Run {info.number} was given up by another process before it ended.")
         self.memory.model(info.id, lambda: detector)
+
+    def _order(self, graph: Graph, labels: Labels, detector: Detector) -> dict[str, Any]:
+        info, store = self.info, self.store
+        choice = orders.Choice.preferred(store, info.project)
+        queries = orders.work_out(
+            graph,
+            orders.Ranking(
+                info.id, info.seed, detector.basis_, detector.scores_, detector.embedding_, detector.spread_
+            ),
+            labels,
+            store.events(info.project).view().current.values(),
+            choice,
+            directions=directions(store, info.project, graph),
+        )
+        return orders.document(choice, queries)
 
 
 def _device_of(detector: Detector) -> str:
@@ -226,16 +245,6 @@ def label_words(graph: Graph, labels: Labels) -> dict[str, str]:
     """Node id -> "normal" or "anomalous": what a model can learn from."""
     parts = (("normal", labels.normal), ("anomalous", labels.anomalous))
     return {str(graph.node_ids[node]): word for word, nodes in parts for node in nodes}
-
-
-def _first_layout(embedding: FloatArray | None) -> FloatArray | None:
-    if embedding is None:
-        return None
-    try:
-        from gadcore.layout import pca
-    except ImportError:
-        return None
-    return pca(embedding)
 
 
 def _probability(detector: Detector, graph: Graph, labels: Labels) -> tuple[FloatArray | None, str]:

@@ -110,6 +110,11 @@ class Result:
         """Reported epochs: epoch, epochs, loss, auc, stage."""
         return list(self._json("history.json", []))
 
+    @cached_property
+    def queue(self) -> dict[str, Any]:
+        """order.json: the order of cases that was worked out when the run ended, and for which choice."""
+        return dict(self._json("order.json", {}))
+
     @property
     def model_folder(self) -> Path:
         return self.folder / "model"

@@ -29,6 +29,9 @@ class Folders:
     def truth(self, project_id: str) -> Path:
         return self.project(project_id) / "truth.npy"
 
+    def basis(self, project_id: str) -> Path:
+        return self.project(project_id) / "basis.npy"
+
     def report(self, project_id: str) -> Path:
         return self.project(project_id) / "report.json"
 

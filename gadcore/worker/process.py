@@ -83,14 +83,17 @@ class Worker:
     def _warm_up(self) -> None:
         """Import what the first run needs, so that it does not pay for it."""
         began = time.monotonic()
-        import torch
+        try:
+            import torch
 
-        torch.set_num_threads(self._settings.threads)
-        from gadcore.detectors import detector_class
-        from gadcore.detectors.devices import pick_device
+            from gadcore.detectors import detector_class
+            from gadcore.detectors.devices import pick_device
 
-        detector_class("an+")
-        self._tell(ready=True, device=str(pick_device(self._settings.device)))
+            torch.set_num_threads(self._settings.threads)
+            self._tell(device=str(pick_device(self._settings.device)))
+            detector_class("an+")
+        finally:  # a run will meet the same error and say so on its row
+            self._tell(ready=True)
         logger.info("ready after %.1f s, device %s", time.monotonic() - began, self._told["device"])
 
     def _work(self) -> bool:

@@ -1,27 +1,22 @@
-"""The order of the queue: a query strategy over the run in use, kept still while labels come in.
+"""The queue: cases in the order of a query strategy over the run in use, kept still while labels come in.
 
-An order is worked out once per run and strategy. Labels only strike nodes off it, so no case jumps while an
-analyst works; the next run brings a new order.
+An order is worked out once per run, strategy and filter. Labels only strike nodes off it, so no case jumps
+while an analyst works; the next run brings a new order.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from gadcore.cases import QueueRow
-from gadcore.detectors import BOTH
-from gadcore.queries import AUDIT_SHARE, DEFAULT, Pool, Query, queue_order
-from gadcore.queries.pool import RECENT
+from gadcore.queries import Query
 from gadcore.runs import Result
+from gadcore.runs.orders import AHEAD, Choice, Ranking, kept, work_out
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import UNRANKED, Filter, filtered, rows
-
-AHEAD = 200  # cases worked out at a time
 
 
 def queue(
@@ -34,23 +29,12 @@ def queue(
         widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
         return rows(project, widest, reasons=[UNRANKED] * len(widest))
     if where.verdict in (None, "unlabelled"):
-        return _order(project, result, strategy, where).rows(n)
+        choice = Choice.preferred(project.store, project.id, strategy)
+        key = ("order", result.info.id, choice, where)
+        return DERIVED.get(key, lambda: _Order(project, result, where, choice)).rows(n)
     keep = filtered(project, where, analyst, result)
     nodes = result.order[keep[result.order]][:n]
     return rows(project, nodes, result=result, reasons=first_reasons(project, result, nodes), strategy="top")
-
-
-def _order(project: Project, result: Result, strategy: str | None, where: Filter) -> _Order:
-    """The kept order of a run, strategy and filter."""
-    name = strategy or str(_preferred(project, "strategy", DEFAULT))
-    share = float(_preferred(project, "audit_share", AUDIT_SHARE))
-    dial = float(_preferred(project, "dial", 0.5))
-    key = ("order", result.info.id, name, share, dial, where)
-    return DERIVED.get(key, lambda: _Order(project, result, where, name, share, dial))
-
-
-def _preferred(project: Project, key: str, default: Any) -> Any:
-    return project.store.projects.preference(project.id, key, default)
 
 
 @dataclass
@@ -60,11 +44,13 @@ class _Order:
     project: Project
     result: Result
     where: Filter
-    strategy: str
-    audit_share: float
-    dial: float
+    choice: Choice
     queries: list[Query] = field(default_factory=list)
     exhausted: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.where.narrows:
+            self.queries = kept(self.result.queue, self.choice)
 
     def rows(self, n: int) -> list[QueueRow]:
         """The first ``n`` cases that have no label yet."""
@@ -76,29 +62,22 @@ class _Order:
 
     def _lengthen(self, open_: list[Query], n: int) -> list[Query]:
         """Work out more cases behind those that are still open."""
+        project, result, info = self.project, self.result, self.result.info
         known = {query.node for query in open_}
         asked = len(known) + max(n, AHEAD)
-        rng = np.random.default_rng(zlib.crc32(self.result.info.id.encode()))
-        found = queue_order(self._pool(), self.strategy, asked, rng, self.audit_share)
+        found = work_out(
+            project.graph,
+            Ranking(info.id, info.seed, info.basis, result.scores, result.embedding, result.spread),
+            project.labels(),
+            project.view().current.values(),
+            self.choice,
+            asked,
+            directions=project.basis(),
+            allowed=filtered(project, self.where, None, result) if self.where.narrows else None,
+        )
         self.exhausted = len(found) < asked
         self.queries = open_ + [query for query in found if query.node not in known]
         return self.queries
-
-    def _pool(self) -> Pool:
-        result, project = self.result, self.project
-        events = sorted(project.view().current.values(), key=lambda event: event.id)[-RECENT:]
-        return Pool(
-            scores=result.scores,
-            labels=project.labels(),
-            embedding=result.embedding,
-            spread=result.spread,
-            adjacency=project.graph.adjacency,
-            cold=result.info.basis != BOTH,
-            seed=result.info.seed,
-            recent=[project.node(event.node_id) for event in events if event.node_id in project.graph],
-            dial=self.dial,
-            allowed=filtered(project, self.where, None, result) if self.where.narrows else None,
-        )
 
     def _drawn(self, queries: list[Query]) -> list[QueueRow]:
         nodes = np.array([query.node for query in queries], dtype=np.int64)

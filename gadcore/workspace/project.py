@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gadcore.cases import RunInfo
 from gadcore.errors import NotFound
-from gadcore.graph import Graph
+from gadcore.graph import FloatArray, Graph
 from gadcore.labels import Labels
 from gadcore.runs import Result
 from gadcore.settings import Settings
@@ -65,6 +65,14 @@ class Project:
         """The graph, opened once per process."""
         folder = self.store.folders.graph(self.id)
         return GRAPHS.get((self.id, self.fingerprint), lambda: Graph.load(folder))
+
+    def basis(self) -> FloatArray | None:
+        """(N, r) directions of the graph for diverse queries; None before the first run."""
+        path = self.store.folders.basis(self.id)
+        if not path.exists():
+            return None
+        found: FloatArray = DERIVED.get(("basis", str(path)), lambda: np.load(path, allow_pickle=False))
+        return found
 
     def view(self) -> LabelView:
         """Current label events and notes."""

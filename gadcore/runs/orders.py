@@ -1,0 +1,90 @@
+"""The order in which a run's cases are asked for. It is worked out when the run ends, for no page to wait."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.detectors import BOTH
+from gadcore.graph import FloatArray, Graph
+from gadcore.labels import LabelEvent, Labels
+from gadcore.queries import AUDIT_SHARE, DEFAULT, Pool, Query, queue_order
+from gadcore.queries.pool import RECENT
+from gadcore.store import Store
+
+AHEAD = 100  # cases worked out at a time
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What decides the order: query strategy, share of random audit cases, exploit (0) … explore (1)."""
+
+    strategy: str = DEFAULT
+    audit_share: float = AUDIT_SHARE
+    dial: float = 0.5
+
+    @classmethod
+    def preferred(cls, store: Store, project: str, strategy: str | None = None) -> Choice:
+        """The project's preferences, with another strategy if one is named."""
+        known = {key: store.projects.preference(project, key) for key in ("strategy", "audit_share", "dial")}
+        known |= {"strategy": strategy} if strategy else {}
+        return cls(**{key: value for key, value in known.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What a run says of every node, as far as the order depends on it."""
+
+    run_id: str
+    seed: int
+    basis: str  # of the ranking: "both labels", …
+    scores: FloatArray
+    embedding: FloatArray | None
+    spread: FloatArray | None
+
+
+def work_out(
+    graph: Graph,
+    ranking: Ranking,
+    labels: Labels,
+    events: Iterable[LabelEvent],
+    choice: Choice,
+    n: int = AHEAD,
+    *,
+    directions: FloatArray | None = None,
+    allowed: npt.NDArray[np.bool_] | None = None,
+) -> list[Query]:
+    """The next ``n`` cases; the same run and labels give the same order."""
+    latest = sorted(events, key=lambda event: event.id)[-RECENT:]
+    pool = Pool(
+        scores=ranking.scores,
+        labels=labels,
+        embedding=ranking.embedding,
+        spread=ranking.spread,
+        basis=directions,
+        adjacency=graph.adjacency,
+        cold=ranking.basis != BOTH,
+        seed=ranking.seed,
+        recent=[graph.index_of(event.node_id) for event in latest if event.node_id in graph],
+        dial=choice.dial,
+        allowed=allowed,
+    )
+    rng = np.random.default_rng(zlib.crc32(ranking.run_id.encode()))
+    return queue_order(pool, choice.strategy, n, rng, choice.audit_share)
+
+
+def document(choice: Choice, queries: list[Query]) -> dict[str, Any]:
+    """order.json."""
+    return {"choice": asdict(choice), "queries": [asdict(query) for query in queries]}
+
+
+def kept(order: dict[str, Any], choice: Choice) -> list[Query]:
+    """Cases of an order.json, if it was made for this choice."""
+    if order.get("choice") != asdict(choice):
+        return []
+    return [Query(**query) for query in order["queries"]]
