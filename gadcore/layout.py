@@ -3,8 +3,8 @@
     layout("pca" | "umap" | "tsne", embedding, previous=None, seed=0) -> (N, 2) float32
 
 A map is read by its places, so a retrain must not reshuffle it. With a ``previous`` map the method starts
-from it; the outcome is turned, mirrored and scaled onto it (Procrustes); and if the median node still moved more
-than LEASH of the map's width, all moves are shortened by one factor: the map then follows the model over a
+from it; the outcome is turned, mirrored and scaled onto it (Procrustes); and if the median node still moved
+more than LEASH of the map's width, all moves are shortened by one factor: the map follows the model over a
 few runs. Above SAMPLE nodes a random part is laid out, and every other node stands at the mean of its nearest
 laid-out nodes. umap and openTSNE are imported when they are asked for; this runs in the worker.
 """
