@@ -59,6 +59,13 @@ class RunRows:
         query = _query().where(runs.c.project_id == project_id).order_by(runs.c.number.desc())
         return self._infos(query.where(runs.c.status.in_(statuses)) if statuses else query)
 
+    def done_ids(self, project_id: str, fingerprint: str) -> list[str]:
+        """Ids of the runs on this graph that ended well, oldest first."""
+        same = (runs.c.project_id == project_id, runs.c.graph_fingerprint == fingerprint)
+        query = select(runs.c.id).where(*same, runs.c.status == "done").order_by(runs.c.number)
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
     def queued(self) -> list[RunInfo]:
         """What waits for a worker, oldest first."""
         return self._infos(_query().where(runs.c.status == "queued").order_by(runs.c.created_at))

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.cases import RunInfo
 from gadcore.errors import NotFound
 from gadcore.graph import FloatArray, Graph
 from gadcore.labels import Labels
@@ -101,8 +100,7 @@ class Project:
         wanted = run_id or used
         if wanted is None:
             return None
-        folder = self.store.folders.run(self.id, wanted)
-        found = RESULTS.get(str(folder), lambda: Result(self.store.runs.get(wanted), folder))
+        found = self._opened(wanted)
         if found.info.status != "done":  # a run that was looked at before it ended
             found.info = self.store.runs.get(wanted)
         if found.info.status != "done":
@@ -113,12 +111,11 @@ class Project:
 
     def results(self) -> list[Result]:
         """Results of all done runs on the present graph, oldest first."""
-        done = self.store.runs.of_project(self.id, "done")
-        return [self._opened(run) for run in reversed(done) if run.graph_fingerprint == self.fingerprint]
+        return [self._opened(run_id) for run_id in self.store.runs.done_ids(self.id, self.fingerprint)]
 
-    def _opened(self, run: RunInfo) -> Result:
-        folder = self.store.folders.run(self.id, run.id)
-        return RESULTS.get(str(folder), lambda: Result(run, folder))
+    def _opened(self, run_id: str) -> Result:
+        folder = self.store.folders.run(self.id, run_id)
+        return RESULTS.get(str(folder), lambda: Result(self.store.runs.get(run_id), folder))
 
     def result_before(self, result: Result) -> Result | None:
         """Result of the run before a given one."""
