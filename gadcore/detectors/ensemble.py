@@ -25,6 +25,7 @@ from gadcore.detectors.sphere import (
     Judge,
     Sphere,
     SphereTask,
+    auc_error,
     first_centres,
     fold_judge,
     label_weights,
@@ -112,7 +113,7 @@ class _Job:
         encoder = encoder_of(specs[0], self.options)
         weights = encoder.initialise(self.domain, [spec.seed for spec in specs])
         history: list[Progress] = []
-        if self.options.one_class:
+        if self.options.one_class and self.options.pretrain_epochs:
             schedule = Schedule(self.options.pretrain_epochs, lr=self.options.lr * 10, patience=None)
             history = pretrain(
                 self.domain, encoder, weights, schedule, seed=specs[0].seed, on_epoch=self.on_epoch
@@ -141,7 +142,21 @@ class _Job:
     def _schedule(self) -> Schedule:
         if self.earlier:
             return Schedule(self.options.warm_epochs, self.options.lr, patience=self.options.patience)
-        return Schedule(self.options.epochs, self.options.lr, patience=self.options.patience)
+        return Schedule(
+            self.options.epochs,
+            self.options.lr,
+            patience=self.options.patience,
+            tolerance=self._tolerance() if self.folds else 0.0,
+        )
+
+    def _tolerance(self) -> float:
+        """Half a standard error of the AUC: held-out labels are few, and longer training is the safer pick.
+
+        On Cora at 2.5 % (about 4 anomalous labels) the best epoch by fold AUC scored 2 points lower on test.
+        """
+        if self.options.one_class:
+            return 0.0
+        return 0.5 * auc_error(len(self.labels.anomalous), len(self.labels.normal))
 
     def _tensor(self, array: npt.NDArray[np.float32]) -> Tensor:
         return torch.tensor(array, device=self.domain.device)

@@ -36,32 +36,39 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast. ``patience``: epochs without a better evaluation; None never stops early."""
+    """How long and how fast.
+
+    ``patience``: epochs without a better evaluation; None never stops early. ``tolerance``: the kept weights are
+    the longest trained ones whose evaluation is at most so much below the best.
+    """
 
     epochs: int = 500
     lr: float = 1e-3
     weight_decay: float = 0.0
     evaluate_every: int = 5
     patience: int | None = 100
+    tolerance: float = 0.0
 
 
 @dataclass
 class _Watch:
-    """Best evaluation of each member and the weights it had then."""
+    """Best evaluation of each member and the weights to keep."""
 
     best: Values
     kept: Weights
-    epoch: npt.NDArray[np.int64]  # of the best evaluation; 0 before any
+    epoch: npt.NDArray[np.int64]  # of the kept weights; 0 before any
+    tolerance: float = 0.0
     improved_at: int = 0
 
     def see(self, values: Values, weights: Weights, epoch: int) -> None:
-        """Ties keep the later, longer trained weights; only a gain counts against patience."""
+        """Keep weights that are as good as the best, within tolerance; only a gain renews patience."""
         known = np.nan_to_num(values, nan=-np.inf)
-        members = np.flatnonzero((known >= self.best) & np.isfinite(known))
+        members = np.flatnonzero((known >= self.best - self.tolerance) & np.isfinite(known))
         if (known > self.best).any():
             self.improved_at = epoch
         if len(members):
-            self.best[members], self.epoch[members] = known[members], epoch
+            self.best[members] = np.maximum(self.best[members], known[members])
+            self.epoch[members] = epoch
             self.kept.overwrite(members, weights)
 
     @property
@@ -71,10 +78,10 @@ class _Watch:
 
 @dataclass(frozen=True)
 class Trained:
-    """Outcome: the task's weights are those of each member's best evaluation."""
+    """Outcome; the task's weights are those that early stopping kept."""
 
     history: list[Progress]
-    best: Values  # (M,), -inf where nothing was evaluated
+    best: Values  # (M,) best evaluation, -inf where there was none
     epoch: npt.NDArray[np.int64] = field(repr=False)
 
 
@@ -84,7 +91,12 @@ def train(
     """Minimise the task's losses; raises ``Cancelled`` within one epoch of ``on_epoch`` returning True."""
     weights = task.weights
     optimiser = _adam(weights, schedule)
-    watch = _Watch(np.full(weights.count, -np.inf), weights.select(range(weights.count)), _zeros(weights))
+    watch = _Watch(
+        np.full(weights.count, -np.inf),
+        weights.select(range(weights.count)),
+        _zeros(weights),
+        schedule.tolerance,
+    )
     history: list[Progress] = []
     for epoch in range(1, schedule.epochs + 1):
         optimiser.zero_grad(set_to_none=True)
