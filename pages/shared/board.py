@@ -305,9 +305,15 @@ def _strip(workspace: Workspace, run: RunInfo | None, active: RunInfo | None) ->
         "counts": workspace.counts(),
         "run": _run(run),
         "active": _run(active),
-        "device": workspace.worker_state().get("device") or workspace.settings.device,
+        "device": _device(workspace),
         "auto_retrain": int(workspace.preference("auto_retrain", 0) or 0),
     }
+
+
+def _device(workspace: Workspace) -> str:
+    """Where a run goes, once that is known: the worker says so, or the settings do."""
+    asked = workspace.settings.device
+    return workspace.worker_state().get("device") or ("" if asked == "auto" else asked)
 
 
 def _run(run: RunInfo | None) -> Payload | None:

@@ -19,7 +19,7 @@ from pages.shared.map_figure import MapFigure, map_figure
 
 KEY = "unseen-map-link"
 LAYOUTS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE"}
-HEIGHT = 290
+HEIGHT = 280
 
 _JS = """
 const PAUSE_MS = 450; // the map follows when the analyst rests on a case, not at every key
@@ -77,14 +77,17 @@ def show_map(workspace: Workspace) -> None:
 
 
 def _choice() -> str:
-    kind = st.segmented_control(
-        "Embedding map",
-        list(LAYOUTS),
-        default="pca",
-        format_func=LAYOUTS.__getitem__,
-        key="label-map-kind",
-        help="Where the model places each node. Click a point to open its case.",
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.markdown("**Embedding map**", width="content")
+        kind = st.segmented_control(
+            "Layout",
+            list(LAYOUTS),
+            default="pca",
+            format_func=LAYOUTS.__getitem__,
+            key="label-map-kind",
+            label_visibility="collapsed",
+        )
+        st.caption("Where the model places each node. Click a point to open its case.", width="content")
     return str(kind or "pca")
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
-import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +12,14 @@ import pandas as pd
 import pytest
 import pyvis
 from conftest import planted_graph
+from playwright.sync_api import Page, expect
 
+from browser.conftest import Tabs
 from gadcore.cases import Neighbourhood
 from gadcore.labels import Labels
 from gadcore.neighbourhood import neighbourhood
 from pages.shared import graph_view, palette
 
-pytestmark = pytest.mark.browser
-pytest.importorskip("playwright")
-from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
-
-TIMEOUT = 20_000  # ms
 VIS_NETWORK = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
 EVIL = "<img src=x onerror=\"document.title='broken in'\">"
 START = """
@@ -48,32 +44,14 @@ APART = """(ids) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    path = next(
-        filter(None, map(shutil.which, (os.environ.get("GAD_CHROMIUM", "chromium"), "chromium"))), None
-    )
-    if path is None:
-        pytest.skip("no Chromium; run: make browser")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def blank_page(chromium):
-    """A page that reaches nothing and may report nothing."""
-    context = chromium.new_context(viewport={"width": 1000, "height": 700})
-    context.route("**", lambda route: route.abort())
-    page = context.new_page()
-    page.set_default_timeout(TIMEOUT)
-    expect.set_options(timeout=TIMEOUT)
+def blank_page(tabs: Tabs) -> Iterator[Page]:
+    """A page without a server, on which nothing may go wrong."""
+    page = tabs.new(width=1000, height=700)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
     yield page
-    context.close()
     assert problems == []
 
 

@@ -1,4 +1,4 @@
-"""Label: the page opens on a project, answers the browser's messages, and says what to do without a project."""
+"""Label: opens on a project, answers the messages of the browser, and says what to do without a project."""
 
 from __future__ import annotations
 

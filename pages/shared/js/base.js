@@ -77,6 +77,12 @@ function bar(percent, className = "") {
   return el("span", { class: `rf-bar ${className}` }, el("i", { style: { width: `${width}%` } }));
 }
 
+/** A score as its place among all nodes: quiet below the top fifth, loud in the top twentieth. */
+function scoreBar(percentile, className = "") {
+  const tone = percentile < 80 ? "rf-quiet-score" : percentile < 95 ? "rf-mid-score" : "";
+  return bar(percentile, `${tone} ${className}`);
+}
+
 /** Wrap what blind mode hides: it keeps its place on the screen and leaves the accessibility tree. */
 function secret(...children) {
   return el("span", { class: "rf-secret" }, ...children);
@@ -102,7 +108,7 @@ function when(iso) {
 
 /** Places gained or lost since the run before. */
 function movedMark(moved) {
-  if (moved === null || moved === undefined) return el("span", { class: "rf-moved", title: "No earlier run" }, "·");
+  if (moved === null || moved === undefined) return el("span", { class: "rf-moved" });
   if (moved === 0) return el("span", { class: "rf-moved", title: "Same rank as in the run before" }, "=");
   const up = moved > 0;
   return el(

@@ -90,7 +90,7 @@ class CardPane {
       el("div", { class: "rf-line" }, el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || card.band || "–"),
         el("b", {}, `rank ${count(row.rank)}`), movedMark(row.moved),
         el("span", { class: "rf-quiet" }, `top ${top < 0.1 ? "0.1" : top.toFixed(top < 10 ? 1 : 0)} %`)),
-      bar(row.percentile, "rf-wide"),
+      scoreBar(row.percentile, "rf-wide"),
       el("p", { class: "rf-basis" }, card.probability === null ? `Probability: none yet. ${card.probability_reason}`
         : `Probability about ${Math.round(card.probability * 100)} %. ${card.probability_reason}`),
       row.reason && el("p", { class: "rf-why-line" }, row.reason),
@@ -187,7 +187,7 @@ function rowList(rows, app) {
   if (!rows.length) return el("p", { class: "rf-quiet" }, "None.");
   return el("ul", { class: "rf-rowlist" }, rows.map((row) => el("li", {
     class: "rf-row", "data-node": row.node_id, onClick: (event) => (event.ctrlKey || event.metaKey ? app.toggleMark(row.node_id) : app.open(row.node_id, row)),
-  }, el("span", { class: "rf-name", title: row.node_id }, row.name), verdictChip(app.board.verdict(row.node_id)), secret(bar(row.percentile)))));
+  }, el("span", { class: "rf-name", title: row.node_id }, row.name), verdictChip(app.board.verdict(row.node_id)), secret(scoreBar(row.percentile)))));
 }
 
 /** Rank over runs; the top of the picture is rank 1, on a logarithmic scale. */

@@ -85,6 +85,7 @@ class CentrePane {
     this.canvas.dataset.node = view.centre;
     this.note.textContent = `${plural(view.nodes.length, "node")}, ${plural(view.edges.length, "edge")} in view`;
     const atMost = this.cap === CAPS[CAPS.length - 1];
+    this.more.hidden = !view.left_out;
     this.more.textContent = view.left_out ? `+${count(view.left_out)} more` : "";
     this.more.disabled = atMost;
     this.more.title = atMost ? "The view stops here; the search reaches the others" : "Show more of them";

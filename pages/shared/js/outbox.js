@@ -5,16 +5,17 @@
 const RESEND_MS = 2500;
 
 class Outbox {
-  /** `send(message)` hands over to Streamlit; `compose()` gives the parts of a message that are not events. */
-  constructor(project, compose) {
+  /** `compose()` gives the parts of a message that are not events; `onChange(n)` hears how many are unconfirmed. */
+  constructor(project, compose, onChange) {
     this.project = project;
     this.compose = compose;
+    this.onChange = onChange;
     this.client = Math.random().toString(36).slice(2, 10) + Date.now().toString(36);
     this.next = 1;
     this.message = 0; // number of the message under way or answered last
     this.waiting = false;
     this.dirty = false;
-    this.send = null;
+    this.send = null; // hands a message over to Streamlit
     this.pending = remembered.get("sessionStorage", `outbox:${project}`, []);
     this.timer = 0;
   }
@@ -61,6 +62,7 @@ class Outbox {
   }
 
   save() {
+    this.onChange(this.pending.length);
     remembered.set("sessionStorage", `outbox:${this.project}`, this.pending);
   }
 

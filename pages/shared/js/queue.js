@@ -106,7 +106,7 @@ class QueuePane {
       el("span", { class: "rf-rank" }, secret(row.rank ? count(row.rank) : "–"), row.rank ? secret(movedMark(row.moved)) : null),
       el("span", { class: "rf-name" }, row.name),
       chip,
-      el("span", { class: "rf-score" }, row.rank ? secret(bar(row.percentile)) : null),
+      el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
       el("span", { class: "rf-reason" }, row.inclusion_probability !== null && el("em", { class: "rf-audit", title: "Drawn at random, to measure the queue itself" }, "audit"), secret(row.reason)),
     );
     this.items.set(node, { made, chip });

@@ -14,7 +14,7 @@ class Workbench {
     this.strangers = new Map(); // rows of nodes opened from elsewhere than the queue
     this.blind = remembered.get("localStorage", "blind", false);
     this.analyst = remembered.get("localStorage", "analyst", "") || data.analyst;
-    this.outbox = new Outbox(data.project.id, () => this.compose());
+    this.outbox = new Outbox(data.project.id, () => this.compose(), (n) => this.showSettled(n));
     this.dialogs = new Dialogs(this);
     this.queue = new QueuePane(this);
     this.card = new CardPane(this);
@@ -54,7 +54,11 @@ class Workbench {
     this.refill(data.queue);
     this.askForMore();
     this.schedule(data.strip);
-    this.root.dataset.settled = this.outbox.pending.length || this.outbox.waiting ? "no" : "yes";
+    this.showSettled(this.outbox.pending.length);
+  }
+
+  showSettled(unconfirmed) {
+    this.root.dataset.settled = unconfirmed ? "no" : "yes";
   }
 
   takeAnswers(answers) {
