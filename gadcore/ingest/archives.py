@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import shutil
 import zipfile
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -13,13 +12,12 @@ from typing import IO
 from gadcore.errors import InputError
 from gadcore.ingest.mapping import MAPPING_FILE
 from gadcore.ingest.matrices import too_large
-from gadcore.ingest.sniff import FORMATS, sniff
+from gadcore.ingest.sniff import FORMATS, UNREADABLE, sniff
 
 _CHUNK = 1 << 20
 _MAX_FILES = 1_000
 _MAX_DEPTH = 3  # archives within archives
 _NOT_DATA = ("readme", "license", "licence", "changelog", "notice", "requirements")
-_GZIP_MEMBERS = (gzip.BadGzipFile, EOFError, zlib.error, OSError)
 
 
 @dataclass
@@ -78,14 +76,7 @@ class Unpacker:
                     spot.parent.mkdir()
                     with archive.open(member) as packed:
                         self._copy(packed, spot, path)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            OSError,
-        ) as error:
+        except UNREADABLE as error:
             raise _broken(path, error) from error
         return target
 
@@ -96,7 +87,7 @@ class Unpacker:
         try:
             with gzip.open(path, "rb") as packed:
                 self._copy(packed, target / name, path)
-        except _GZIP_MEMBERS as error:
+        except UNREADABLE as error:
             raise _broken(path, error) from error
         if name.lower().endswith(".tar") or path.suffix.lower() == ".tgz":
             raise InputError(
@@ -130,7 +121,7 @@ def _broken(path: Path, error: Exception) -> InputError:
 
 
 def _visible(relative: Path) -> bool:
-    return not any(part.startswith((".", "__MACOSX")) for part in relative.parts)
+    return not any(part.startswith((".", "__MACOSX")) and part != ".." for part in relative.parts)
 
 
 def _is_data(path: Path) -> bool:

@@ -14,7 +14,6 @@ Nothing here unpickles: an object array is refused, or left unread where the lay
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from gadcore.ingest.matrices import (
     too_large,
 )
 from gadcore.ingest.parts import Parts, shown
+from gadcore.ingest.sniff import UNREADABLE
 
 _NPZ_EXPECTED = (
     "edge_index with x (or x_data, x_indices, x_indptr, x_shape), adj_data … with attr_data …, "
@@ -71,7 +71,7 @@ def _load_npz(path: Path, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
                     "save it again without dtype=object; pickles are never opened here",
                 )
             return {k: file[k] for k in file.files if k not in objects}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError) as error:
+    except UNREADABLE as error:
         raise InputError(
             f"{path.name} is not a readable .npz file ({error})",
             "a complete archive written by numpy.savez",

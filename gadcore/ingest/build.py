@@ -212,15 +212,16 @@ def _encode_matrix(parts: Parts, notes: list[str]) -> _Encoded:
     if not matrix.shape[1]:
         return _identity(parts, parts.table, [], notes)
     _refuse_not_finite(matrix, names)
-    state = encoders.learn_matrix(matrix)
+    compact = encoders.compact(matrix)
+    state = encoders.learn_matrix(compact)
     state["features"] = names
-    if state["sparse"] and matrix.nnz and matrix.data.min() < 0:
+    if sp.issparse(compact) and compact.nnz and compact.data.min() < 0:
         notes.append("Negative values in a sparse attribute matrix: scaled to [-1, 1], zeros stay zero.")
     table = parts.table
     if matrix.shape[1] <= _SHOWN_MATRIX:
         raw = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
         table = pd.concat([table, pd.DataFrame(raw, columns=_distinct(names))], axis=1)
-    x = encoders.apply_matrix(state, matrix)
+    x = encoders.apply_matrix(state, compact)
     report = ColumnReport("attribute matrix", "number", 0, shown(names, 3), len(names))
     return _Encoded(x, names, names, [state], [report], table)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,9 @@ def _downloaded(name: str, settings: Settings) -> Parts:
 
 def _fetch(name: str, folder: Path) -> Any:
     """The Data object of torch_geometric.datasets; its first use downloads the files."""
-    from torch_geometric import datasets
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecations inside torch_geometric, on its first import
+        from torch_geometric import datasets
 
     if name in _PLANETOID:
         return datasets.Planetoid(str(folder), _PLANETOID[name])[0]

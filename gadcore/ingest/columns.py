@@ -275,7 +275,8 @@ def _as_tags(
         parts = [split_tags(v, separator) for v in sample]
         every = [tag for tags in parts for tag in tags]
         short = np.mean([len(tag.split()) <= 3 for tag in every]) if every else 0.0
-        recur = len(every) >= 2 * len(set(every)) or len(distinct) < len(present)
+        least = 1.5 if separator == "|" else 2.0
+        recur = len(every) >= least * len(set(every)) or len(distinct) < len(present)
         if every and short > 0.95 and (bracketed or (recur and max(map(len, parts)) > 1)):
             return Parsed("tags", [split_tags(v, separator) for v in text], {"separator": separator})
     return None

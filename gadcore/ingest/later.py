@@ -43,11 +43,12 @@ def read_more(
         )
     fresh = np.flatnonzero(pd.Index(graph.node_ids).get_indexer(parts.ids) < 0)
     ids = np.concatenate([graph.node_ids, parts.ids[fresh]])
+    x = _grown_attributes(graph, parts, fresh)
     table = _new_rows(graph, parts, fresh)
     return Graph(
         node_ids=ids,
         adjacency=_grown_edges(graph, parts, ids),
-        x=_grown_attributes(graph, parts, fresh),
+        x=x,
         feature_names=graph.feature_names,
         feature_columns=graph.feature_columns,
         node_table=pd.concat([graph.node_table, table], ignore_index=True)[list(graph.node_table.columns)],

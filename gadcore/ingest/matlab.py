@@ -1,110 +1,160 @@
-"""MATLAB .mat and MatrixMarket .mtx files."""
+"""MATLAB .mat files, version 5 to 7.
+
+Read here byte by byte: ``scipy.io.loadmat`` crashes the interpreter on damaged files. A file is a list of
+elements (type, size, data); an array element holds flags, dimensions, name and numbers; a compressed
+element holds one array element. Only numeric and sparse arrays matter; cells, structs and text are skipped.
+"""
 
 from __future__ import annotations
 
+import math
 import struct
-import warnings
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
-import scipy.sparse as sp
+import numpy.typing as npt
 
 from gadcore.errors import InputError
-from gadcore.ingest.matrices import matrix_parts, refuse_huge, too_large
+from gadcore.ingest.matrices import checked_csr, matrix_parts, too_large
 from gadcore.ingest.parts import Parts, shown
 
 _ADJACENCY = ("Network", "homo", "A", "W", "adj", "adjacency", "network")
 _ATTRIBUTES = ("Attributes", "features", "X", "Attr", "attributes", "fea")
 _ANSWERS = ("Label", "label", "labels", "gnd", "y", "Y")
 _EXPECTED = "Network with Attributes and Label, or homo with features and label"
-_MAX_RATIO = 1_032  # zlib cannot pack better than this: smaller files need no check
-_COMPRESSED = 15  # type of a compressed element in a version 5 file
+
 _HEADER = 128
-_MIN_ENTRY = 4  # bytes of the shortest line of a coordinate file
+_MATRIX, _COMPRESSED = 14, 15
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_SPARSE = 5
+_DENSE = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
+_COMPLEX = 0x0800
+
+Element = tuple[int, memoryview]
+
+
+class _Damaged(Exception):
+    """The bytes are not what the format says."""
 
 
 def read_mat(path: Path, max_bytes: int) -> Parts:
-    """Parts of a .mat file of version 5 to 7."""
-    _refuse_bomb(path, max_bytes)
+    """Parts of a .mat file; answers and attributes are optional."""
+    data = memoryview(path.read_bytes())
+    order = _byte_order(bytes(data[:_HEADER]), path.name)
+    arrays: dict[str, Any] = {}
+    others: list[str] = []
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            data = scipy.io.loadmat(str(path))
-    except NotImplementedError as error:
-        raise InputError(
-            f"{path.name} is a .mat file of version 7.3 (HDF5)", "version 7 or older", "save it with '-v7'"
-        ) from error
-    except (ValueError, TypeError, OSError, EOFError, KeyError, IndexError, MemoryError, zlib.error) as error:
+        for element in _matrices(data[_HEADER:], order, path.name, max_bytes):
+            name, array = _array(element, order, path.name)
+            if array is None:
+                others.append(name)
+            else:
+                arrays[name] = array
+    except (_Damaged, struct.error, zlib.error, ValueError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path.name} is not a readable .mat file ({error})", "a complete file", "copy it again"
         ) from error
-    arrays = {k: v for k, v in data.items() if not k.startswith("__")}
+    return _graph(arrays, others, path.name)
+
+
+def _graph(arrays: dict[str, Any], others: list[str], file: str) -> Parts:
     adjacency = _first(arrays, _ADJACENCY)
     if adjacency is None:
-        raise InputError(f"{path.name} holds {shown(sorted(arrays))}", _EXPECTED, "rename the variables")
-    x, y = _first(arrays, _ATTRIBUTES), _first(arrays, _ANSWERS)
-    return matrix_parts(_numbers(adjacency, path, "adjacency"), x, y, path.name, "MATLAB")
+        cells = [name for name in others if name in _ADJACENCY]
+        if cells:
+            raise InputError(
+                f"{file}: {cells[0]!r} is a cell, struct or complex array", "a matrix of real numbers"
+            )
+        raise InputError(
+            f"{file} holds {shown(sorted([*arrays, *others]))}", _EXPECTED, "rename the variables"
+        )
+    return matrix_parts(adjacency, _first(arrays, _ATTRIBUTES), _first(arrays, _ANSWERS), file, "MATLAB")
 
 
 def _first(arrays: dict[str, Any], keys: Iterable[str]) -> Any:
     return next((arrays[k] for k in keys if k in arrays), None)
 
 
-def _numbers(matrix: Any, path: Path, what: str) -> Any:
-    if not sp.issparse(matrix) and np.asarray(matrix).dtype.hasobject:
-        raise InputError(f"{path.name}: the {what} is a cell array", "a matrix of numbers")
-    return matrix
+def _byte_order(header: bytes, file: str) -> str:
+    if header.startswith(b"MATLAB 7.3"):
+        raise InputError(
+            f"{file} is a .mat file of version 7.3 (HDF5)", "version 7 or older", "save it with '-v7'"
+        )
+    order = {b"IM": "<", b"MI": ">"}.get(header[126:128])
+    if order is None:
+        raise InputError(
+            f"{file} is not a readable .mat file (it has no version 5 header)",
+            "a file that MATLAB wrote with -v6 or -v7, or scipy.io.savemat",
+        )
+    return order
 
 
-def _refuse_bomb(path: Path, max_bytes: int) -> None:
-    """Inflate the compressed elements chunk by chunk, counting, where they could pass the limit."""
-    if path.stat().st_size * _MAX_RATIO <= max_bytes:
-        return
+def _matrices(data: memoryview, order: str, file: str, max_bytes: int) -> Iterator[memoryview]:
+    """The array elements of a file, unpacked; together at most ``max_bytes``."""
     total = 0
-    with path.open("rb") as file:
-        order = ">" if file.read(_HEADER)[126:128] == b"MI" else "<"
-        while len(tag := file.read(8)) == 8:
-            kind, size = struct.unpack(f"{order}II", tag)
-            if kind != _COMPRESSED:
-                file.seek(size, 1)
-                continue
-            inflate, left = zlib.decompressobj(), size
-            while left > 0 and (chunk := file.read(min(left, 1 << 16))):
-                left -= len(chunk)
-                total += _inflated(inflate, chunk, path)
-                if total > max_bytes:
-                    raise too_large(path.name, total, max_bytes)
+    for kind, body in _elements(data, order, padded=False):
+        if kind == _COMPRESSED:
+            body = memoryview(zlib.decompressobj().decompress(body, max_bytes - total + 1))
+            total += len(body)
+            if total > max_bytes:
+                raise too_large(file, total, max_bytes)
+            kind, body = next(_elements(body, order), (0, body))
+        if kind == _MATRIX:
+            yield body
 
 
-def _inflated(inflate: Any, chunk: bytes, path: Path) -> int:
-    try:
-        return len(inflate.decompress(chunk))
-    except zlib.error as error:
-        raise InputError(
-            f"{path.name} is damaged ({error})", "a complete .mat file", "copy it again"
-        ) from error
+def _elements(data: memoryview, order: str, padded: bool = True) -> Iterator[Element]:
+    """(type, bytes) of each element; the parts of an array are padded to eight bytes."""
+    at = 0
+    while at < len(data):
+        if len(data) - at < 8:
+            raise _Damaged("cut short")
+        kind, size = struct.unpack_from(f"{order}II", data, at)
+        if kind >> 16:  # the short form: size and type in one word, up to four bytes of data
+            kind, size, start, end = kind & 0xFFFF, kind >> 16, at + 4, at + 8
+        else:
+            start = at + 8
+            end = start + (-(-size // 8) * 8 if padded else size)
+        if start + size > len(data) or size > end - start:
+            raise _Damaged("cut short")
+        yield kind, data[start : start + size]
+        at = end
 
 
-def read_mtx(path: Path, max_bytes: int) -> Parts:
-    """Parts of a MatrixMarket file: its entries are the weighted edges."""
-    try:
-        rows, cols, entries, layout, field, _ = scipy.io.mminfo(str(path))
-        refuse_huge((rows, cols), path.name, max_bytes)
-        if layout == "coordinate" and entries * _MIN_ENTRY > path.stat().st_size:
-            raise InputError(f"{path.name} declares {entries:,} entries but is cut short", "a complete file")
-        if layout == "array" and rows * cols > path.stat().st_size:
-            raise InputError(
-                f"{path.name} declares {rows} × {cols} values but is cut short", "a complete file"
-            )
-        if field == "complex":
-            raise InputError(f"{path.name} holds complex numbers", "real weights")
-        matrix = scipy.io.mmread(str(path))
-    except (ValueError, TypeError, OSError, OverflowError, MemoryError, StopIteration) as error:
-        raise InputError(
-            f"{path.name} is not a readable MatrixMarket file ({error})", "a complete file", "copy it again"
-        ) from error
-    return matrix_parts(matrix, None, None, path.name, "MatrixMarket")
+def _array(body: memoryview, order: str, file: str) -> tuple[str, Any]:
+    """(name, matrix) of an array element; None for what is no real numeric or sparse matrix."""
+    parts = _elements(body, order)
+    flags, dims, name = (next(parts, (0, memoryview(b""))) for _ in range(3))
+    flag_words, shape = _numbers(flags, order), tuple(int(v) for v in _numbers(dims, order))
+    title = bytes(name[1]).decode("latin-1")
+    if not len(flag_words) or len(shape) != 2 or min(shape) < 0:
+        raise _Damaged(f"array {title!r} has no flags or dimensions")
+    kind = int(flag_words[0]) & 0xFF
+    if int(flag_words[0]) & _COMPLEX or (kind != _SPARSE and kind not in _DENSE):
+        return title, None
+    if kind == _SPARSE:
+        return title, _sparse(parts, shape, order, f"{file}: {title}")
+    values = _numbers(next(parts, (0, memoryview(b""))), order)
+    if len(values) != math.prod(shape):
+        raise _Damaged(f"array {title!r} has {len(values):,} values for shape {shape}")
+    return title, values.astype(_DENSE[kind]).reshape(shape, order="F")
+
+
+def _sparse(parts: Iterator[Element], shape: tuple[int, ...], order: str, what: str) -> Any:
+    """A CSC matrix: row numbers, column starts, values (there may be room for more than are used)."""
+    rows, starts, values = (_numbers(next(parts, (0, memoryview(b""))), order) for _ in range(3))
+    used = int(starts[-1]) if len(starts) else -1
+    if len(starts) != shape[1] + 1 or not 0 <= used <= min(len(rows), len(values)):
+        raise _Damaged(f"{what} is a sparse matrix with missing parts")
+    flipped = (shape[1], shape[0])
+    return checked_csr(values[:used].astype(np.float64), rows[:used], starts, flipped, what).T.tocsr()
+
+
+def _numbers(element: Element, order: str) -> npt.NDArray[Any]:
+    kind, data = element
+    if kind not in _NUMBERS:
+        raise _Damaged(f"numbers of unknown type {kind}")
+    return np.frombuffer(data, dtype=np.dtype(order + _NUMBERS[kind]))

@@ -17,7 +17,8 @@ from gadcore.ingest.build import Reading, build
 from gadcore.ingest.documents import read_document
 from gadcore.ingest.join import join
 from gadcore.ingest.mapping import Mapping, guess_ends, guess_id, load_mapping
-from gadcore.ingest.matlab import read_mat, read_mtx
+from gadcore.ingest.matlab import read_mat
+from gadcore.ingest.matrix_market import read_mtx
 from gadcore.ingest.nodes import Ids
 from gadcore.ingest.parts import Parts, Table, shown
 from gadcore.ingest.sniff import TABLE, sniff

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 from gadcore.errors import InputError
 
 TABLE = "table"
+UNREADABLE = (  # what zipfile, gzip and numpy raise on damaged archives
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    OSError,
+    EOFError,
+    LookupError,
+    RuntimeError,  # a password; NotImplementedError, an unknown compression, is one too
+    ValueError,
+    MemoryError,
+)
 FORMATS = {
     ".csv": TABLE,
     ".tsv": TABLE,
@@ -105,7 +118,7 @@ def _kind_of_zip(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError):
+    except UNREADABLE:
         return FORMATS.get(path.suffix.lower(), "zip")
     if names and all(n.endswith(".npy") for n in names):
         return "npz"

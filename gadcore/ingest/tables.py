@@ -27,6 +27,7 @@ from gadcore.ingest.parts import Table, counted, shown
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _DELIMITERS = (",", "\t", ";", "|")
 _BLOCK = 1 << 24
+_PANDAS_INDEX = "__index_level_0__"  # where pandas keeps an index without a name
 _HEAD_BYTES = 1 << 18
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _BARE = {2: ["source", "target"], 3: ["source", "target", "weight"]}
@@ -58,14 +59,15 @@ def _parquet(path: Path, rows: int | None, max_bytes: int | None) -> Table:
         else:
             batch = next(file.iter_batches(batch_size=rows), None)
             table = pa.Table.from_batches([] if batch is None else [batch], schema=file.schema_arrow)
-        frame = table.to_pandas()
+        table.validate(full=True)
+        frame = table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise InputError(
             f"{path.name} is not a readable Parquet file ({error})", fix="write it again, or use CSV"
         ) from error
-    if not isinstance(frame.index, pd.RangeIndex):
-        frame = frame.reset_index()
     frame.columns = [str(c) for c in frame.columns]
+    if _PANDAS_INDEX in frame.columns:
+        frame.insert(0, "index", frame.pop(_PANDAS_INDEX))
     return Table(frame, path.name, unit="row")
 
 

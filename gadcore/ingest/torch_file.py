@@ -18,6 +18,7 @@ import numpy as np
 from gadcore.errors import InputError
 from gadcore.ingest.matrices import edge_parts, too_large
 from gadcore.ingest.parts import Parts, shown
+from gadcore.ingest.sniff import UNREADABLE
 
 _EXPECTED = "a torch_geometric Data object, or a dict, with edge_index and optionally x, y, edge_weight"
 _REFUSED = re.compile(r"(?:GLOBAL|global:?) ([\w.]+)")
@@ -53,16 +54,22 @@ def _refuse_bomb(path: Path, max_bytes: int) -> None:
     """torch stores tensors unpacked; a packed member is a sign of tampering, a huge one of a bomb."""
     if not zipfile.is_zipfile(path):
         return
-    with zipfile.ZipFile(path) as archive:
-        size = sum(member.file_size for member in archive.infolist())
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except UNREADABLE as error:
+        raise InputError(f"{path.name} is not a readable .pt file ({error})", "a complete file") from error
     if size > max_bytes:
         raise too_large(path.name, size, max_bytes)
 
 
 def _load(path: Path) -> Any:
     import torch
-    from torch_geometric.data.data import Data, DataEdgeAttr, DataTensorAttr
-    from torch_geometric.data.storage import EdgeStorage, GlobalStorage, NodeStorage
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecations inside torch_geometric, on its first import
+        from torch_geometric.data.data import Data, DataEdgeAttr, DataTensorAttr
+        from torch_geometric.data.storage import EdgeStorage, GlobalStorage, NodeStorage
 
     plain = [Data, DataEdgeAttr, DataTensorAttr, EdgeStorage, GlobalStorage, NodeStorage]
     try:
