@@ -30,8 +30,8 @@ def show_progress(workspace: Workspace) -> None:
     @st.fragment(run_every=every)
     def progress() -> None:
         now = workspace.active_run()
-        if live is not None and (now is None or now.id != live.id):
-            st.rerun()
+        if _stand(now) != _stand(live):
+            st.rerun()  # it started, ended, or another one did: the whole page follows
         shown = now or _looked_at(workspace)
         if shown is None:
             st.info(
@@ -42,6 +42,10 @@ def show_progress(workspace: Workspace) -> None:
             _progress(workspace, shown)
 
     progress()
+
+
+def _stand(run: RunInfo | None) -> tuple[str, str] | None:
+    return (run.id, run.status) if run else None
 
 
 def _looked_at(workspace: Workspace) -> RunInfo | None:
@@ -128,7 +132,8 @@ def _run_row(workspace: Workspace, run: RunInfo) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**Run {run.number}**  ·  {title_of(run)}")
             _badge(run)
-        st.caption(f"{figures_text(run)}  \n{literal(parameters_text(run))} · {ago(run.started_at)}")
+        started = f" · {ago(run.started_at)}" if run.started_at else ""
+        st.caption(f"{figures_text(run)}  \n{literal(parameters_text(run))}{started}")
         if run.message and not run.live:
             st.markdown(f":red[{literal(run.message)}]")
     with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
