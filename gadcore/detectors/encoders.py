@@ -14,6 +14,7 @@ layers batched. In sage and gat sparse attributes first pass a linear table (D â
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -177,8 +178,9 @@ class MessagePassing(Encoder):
         return {}
 
     def _module(self, inputs: int, outputs: int) -> Any:
-        from torch_geometric import nn
-
+        with warnings.catch_warnings():  # its import meets a deprecation in torch
+            warnings.simplefilter("ignore", DeprecationWarning)
+            from torch_geometric import nn
         with torch.device("meta"):  # only the shape is wanted: no values, no draw from the global generator
             return getattr(nn, self.layer)(inputs, outputs, bias=False)
 

@@ -38,8 +38,8 @@ class Task(Protocol):
 class Schedule:
     """How long and how fast.
 
-    ``patience``: epochs without a better evaluation; None never stops early. ``tolerance``: the kept weights are
-    the longest trained ones whose evaluation is at most so much below the best.
+    ``patience``: epochs without a better evaluation; None never stops early. ``tolerance``: the kept weights
+    are the longest trained ones whose evaluation is at most so much below the best.
     """
 
     epochs: int = 500
