@@ -14,6 +14,7 @@ import pytest
 from probe_detector import reading, register, unregister
 
 from gadcore import worker
+from gadcore.errors import RunError
 from gadcore.settings import ROOT, Settings
 from gadcore.store import is_held
 from gadcore.workspace import Workspace
@@ -50,7 +51,7 @@ def ended(project: Workspace, run_id: str):
     return project.run(run_id)
 
 
-def test_the_worker_trains_cancels_and_ends(project: Workspace) -> None:
+def test_the_worker_trains_cancels_scores_and_ends(project: Workspace, tmp_path: Path) -> None:
     assert project.worker_state()["alive"] is False
     started = project.start_run("probe")
     assert ended(project, started.id).status == "done"
@@ -70,8 +71,23 @@ def test_the_worker_trains_cancels_and_ends(project: Workspace) -> None:
     assert project.worker_state()["pid"] == state["pid"]
     assert project.result().details["warm_start"] == started.id
 
+    with pytest.raises(RunError, match="encoders"):  # the error of the worker is told here
+        project.score_new(tmp_path / "new.csv")
+
     worker.stop(project.settings)
     assert project.worker_state()["alive"] is False
+
+
+def test_maps_are_drawn_by_a_worker_of_their_own(project: Workspace) -> None:
+    project.train("probe")
+    project.request_layout("tsne")
+    until(lambda: project.layout_state("tsne")[0] == "done")
+    assert project.layout("tsne").shape == (project.graph.n_nodes, 2)
+    assert project.worker_state()["alive"] is False  # training was not disturbed
+    project.train("probe", params={"plain": True})
+    project.request_layout("tsne")
+    until(lambda: project.layout_state("tsne")[0] == "failed")
+    assert "no embedding" in project.layout_state("tsne")[1]
 
 
 def test_a_killed_worker_fails_its_run_and_the_next_run_starts_another(project: Workspace) -> None:

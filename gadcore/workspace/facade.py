@@ -232,12 +232,16 @@ class Workspace:
     def run(self, run_id: str) -> RunInfo:
         """A run by id or number; NotFound otherwise."""
         end_lost_runs(self._project.store, self.id)
-        return self._project.store.runs.get(self._project.own_run(run_id))
+        return self._served(self._project.store.runs.get(self._project.own_run(run_id)))
 
     def active_run(self) -> RunInfo | None:
-        """The run that is under way or waits; a waiting run whose worker is gone gets a new worker."""
+        """The run that is under way or waits, or None."""
         run = training.active_run(self._project)
-        if run is not None and run.status == "queued":
+        return self._served(run) if run else None
+
+    def _served(self, run: RunInfo) -> RunInfo:
+        """The run; one that waits while its worker is gone gets a new worker."""
+        if run.status == "queued":
             worker.start(self.settings)
         return run
 
