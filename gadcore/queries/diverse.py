@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from gadcore.graph import IntArray
-from gadcore.queries.geometry import farthest_first, medoids
+from gadcore.metrics import percentile_ranks
+from gadcore.queries.geometry import farthest_first, medoids, unseen
 from gadcore.queries.pool import Pool, Query, QueryStrategy, Random
 from gadcore.queries.ranked import Top, without_duplicates
 
 START = 20  # medoids of a cold start
 BATCH = 10  # cases chosen together; the queue is a row of such batches
 WINDOW = 4  # widest window, in batches
-HITTING = 0.5  # hit rate from which the default follows the ranking as it is
+_STRANGE = "ranks high and is unlike all cases so far"
+HITTING = 0.4  # hit rate from which the default follows the ranking as it is
 
 
 class Medoids(QueryStrategy):
@@ -22,17 +24,16 @@ class Medoids(QueryStrategy):
     title = "One of each group"
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        k, found = START, []
-        while True:
-            found = self._of(pool, k)
-            if len(found) >= n or k >= min(pool.n, 4 * (n + START)):
-                break
-            k *= 2
+        found = self.of(pool, START)
+        if len(found) < n:
+            seen = {query.node for query in found}
+            found += [q for q in self.of(pool, n + START) if q.node not in seen]
         taken = {query.node for query in found}
         rest = [q for q in Top().select(pool, n + len(taken), rng) if q.node not in taken]
         return (found + rest)[:n]
 
-    def _of(self, pool: Pool, k: int) -> list[Query]:
+    def of(self, pool: Pool, k: int) -> list[Query]:
+        """Open medoids of ``k`` groups, largest group first."""
         groups = medoids(pool.space, min(k, pool.n), pool.seed)
         free = np.isin(groups.nodes, pool.open)
         return [
@@ -44,8 +45,9 @@ class Medoids(QueryStrategy):
 class GreedyDiverse(QueryStrategy):
     """Farthest-first within a window of the top: the default.
 
-    The window is one batch while verdicts hit (the ranking as it is) and widens to four when they do not.
-    Without anomalies confirmed, medoids alternate with the unsupervised ranking.
+    The window is one batch while verdicts hit (the ranking as it is); it widens, at full dial to four, when
+    they do not.
+    While the ranking rests on no confirmed anomaly, medoids alternate with what ranks high and is new.
     """
 
     name = "greedy-diverse"
@@ -67,7 +69,7 @@ class GreedyDiverse(QueryStrategy):
     def window(pool: Pool) -> int:
         """Nodes to choose a batch from."""
         missing = max(0.0, HITTING - pool.hit_rate) / HITTING
-        return round(BATCH * (1 + 2 * pool.dial * (WINDOW - 1) * missing))
+        return round(BATCH * (1 + pool.dial * (WINDOW - 1) * missing))
 
     def _batch(self, pool: Pool, left: IntArray, window: int, n: int) -> list[Query]:
         head = without_duplicates(pool, left, max(window, n))
@@ -84,11 +86,16 @@ class GreedyDiverse(QueryStrategy):
         return self.query(node, pool.percentile[node], reason)
 
     def _cold(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        typical = Medoids().select(pool, n, rng)
-        top = [self._ranked(pool, q.node) for q in Top().select(pool, n, rng)]
+        """Two medoids, then one that ranks high and is unlike all labelled ones; later in turns."""
+        typical = iter(Medoids().select(pool, n, rng))
+        utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
+        ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
+        strange = (self.query(v, utility[v], _STRANGE) for v in without_duplicates(pool, ranked, 2 * n))
+        period = 3 if len(pool.labels) < START else 2
         mixed: dict[int, Query] = {}
-        for pair in zip(typical, top):
-            for query in pair:
+        for turn in range(period * n):
+            query = next(strange if turn % period == period - 1 else typical, None)
+            if query is not None:
                 mixed.setdefault(query.node, query)
         return list(mixed.values())[:n]
 

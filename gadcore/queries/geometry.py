@@ -19,8 +19,8 @@ Float32 = npt.NDArray[np.float32]
 
 OVERSAMPLING = 8
 POWER_STEPS = 2
-SAMPLE = 2000  # nodes that k-means looks at; the medoids are searched among all
-LLOYD_STEPS = 8
+SAMPLE = 1000  # nodes that k-means looks at
+LLOYD_STEPS = 5
 NEAR = 0.05  # near-duplicates: closer than this share of the typical distance
 
 
@@ -55,27 +55,26 @@ class Medoids:
     """The most central node of each cluster, largest cluster first."""
 
     nodes: IntArray  # (k,)
-    sizes: IntArray  # (k,) nodes of the cluster
+    sizes: IntArray  # (k,) nodes of the cluster, estimated from the sample in large graphs
 
 
 def medoids(space: Float32, k: int, seed: int) -> Medoids:
-    """k-means (k-means++ on a sample, then Lloyd); the node nearest to each centre stands for its cluster."""
+    """k-means (k-means++, then Lloyd) on a sample; the node nearest to each centre stands for its cluster."""
     rng = np.random.default_rng(seed)
     n = len(space)
-    sample = space if n <= SAMPLE else space[np.sort(rng.choice(n, SAMPLE, replace=False))]
+    nodes = np.arange(n) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
+    sample = space[nodes]
     centres = _plus_plus(sample, min(k, len(sample)), rng)
     for _ in range(LLOYD_STEPS):
-        owner = np.argmin(_squared(sample, centres), axis=1)
-        counts = np.bincount(owner, minlength=len(centres))
-        sums = np.zeros_like(centres)
-        np.add.at(sums, owner, sample)
-        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
-    distance = _squared(space, centres)
-    sizes = np.bincount(np.argmin(distance, axis=1), minlength=len(centres))
-    nearest = np.argmin(distance, axis=0)
-    nodes, first = np.unique(nearest, return_index=True)
-    order = np.argsort(-sizes[first], kind="stable")
-    return Medoids(nodes[order].astype(np.int64), sizes[first][order].astype(np.int64))
+        member = np.eye(len(centres), dtype=np.float32)[np.argmin(_squared(sample, centres), axis=1)]
+        counts = member.sum(axis=0)[:, None]
+        centres = np.where(counts > 0, member.T @ sample / np.maximum(counts, 1), centres)
+    distance = _squared(sample, centres)
+    shares = np.bincount(np.argmin(distance, axis=1), minlength=len(centres)) / len(sample)
+    found, first = np.unique(np.argmin(distance, axis=0), return_index=True)
+    order = np.argsort(-shares[first], kind="stable")
+    sizes = np.rint(n * shares[first][order]).astype(np.int64)
+    return Medoids(nodes[found[order]].astype(np.int64), sizes)
 
 
 def farthest_first(space: Float32, candidates: IntArray, taken: IntArray, n: int) -> list[int]:
@@ -96,6 +95,13 @@ def farthest_first(space: Float32, candidates: IntArray, taken: IntArray, n: int
         free[best] = False
         far = np.minimum(far, _squared(points, points[best : best + 1])[:, 0])
     return chosen
+
+
+def unseen(space: Float32, labelled: IntArray) -> Float32:
+    """(N,) squared distance to the nearest labelled node; zeros without one."""
+    if not len(labelled):
+        return np.zeros(len(space), dtype=np.float32)
+    return np.asarray(_squared(space, space[labelled]).min(axis=1))
 
 
 def distinct(space: Float32, ranked: IntArray, n: int, seed: int) -> IntArray:
@@ -120,14 +126,17 @@ def _plus_plus(points: Float32, k: int, rng: np.random.Generator) -> Float32:
     chosen = [int(rng.integers(len(points)))]
     distance = _squared(points, points[chosen])[:, 0]
     while len(chosen) < k:
-        total = float(distance.sum())
-        weights = None if total <= 0 else distance.astype(np.float64) / distance.sum(dtype=np.float64)
-        chosen.append(int(rng.choice(len(points), p=weights)))
+        reach = np.cumsum(distance, dtype=np.float64)
+        chosen.append(
+            min(int(np.searchsorted(reach, rng.random() * reach[-1], side="right")), len(points) - 1)
+        )
         distance = np.minimum(distance, _squared(points, points[chosen[-1:]])[:, 0])
-    return np.array(points[chosen])
+    return np.take(points, chosen, axis=0)
 
 
 def _squared(a: Float32, b: Float32) -> Float32:
     """(n, m) squared Euclidean distances."""
-    square = np.einsum("nd,nd->n", a, a)[:, None] + np.einsum("md,md->m", b, b)[None, :] - 2 * (a @ b.T)
-    return np.maximum(square, 0.0)
+    square: Float32 = a @ (-2 * b.T)
+    square += np.einsum("nd,nd->n", a, a)[:, None]
+    square += np.einsum("md,md->m", b, b)
+    return np.maximum(square, np.float32(0.0), out=square)
