@@ -23,19 +23,22 @@ HEIGHT = 280
 
 _JS = """
 const PAUSE_MS = 450; // the map follows when the analyst rests on a case, not at every key
+const AGAIN_MS = 2000; // Streamlit drops an update that falls together with one of the other fragment
 
 export default function ({ data, parentElement, setStateValue }) {
-  const link = (parentElement.link ??= { opened: data.open?.n ?? 0, shown: "" });
-  link.send = (detail) => {
-    const now = JSON.stringify(detail);
-    if (now === link.shown) return;
-    link.shown = now;
-    setStateValue("at", detail);
+  const link = (parentElement.link ??= { opened: data.open?.n ?? 0 });
+  link.has = JSON.stringify([data.node, data.blind]);
+  link.send = () => {
+    clearTimeout(link.timer);
+    if (link.has === JSON.stringify([link.at.node, link.at.blind])) return;
+    setStateValue("at", { ...link.at, sent: Date.now() });
+    link.timer = setTimeout(() => link.send(), AGAIN_MS);
   };
   if (!link.listener) {
     link.listener = ({ detail }) => {
+      link.at = detail;
       clearTimeout(link.timer);
-      link.timer = setTimeout(() => link.send(detail), PAUSE_MS);
+      link.timer = setTimeout(() => link.send(), PAUSE_MS);
     };
     window.addEventListener("ringfence:case", link.listener);
     const { case: node, blind } = document.querySelector(".rf-workbench")?.dataset ?? {};
@@ -46,7 +49,7 @@ export default function ({ data, parentElement, setStateValue }) {
     window.dispatchEvent(new CustomEvent("ringfence:goto", { detail: { node: data.open.node } }));
   }
   return () => {
-    if (parentElement.isConnected || !link.listener) return;
+    if (parentElement.isConnected) return;
     window.removeEventListener("ringfence:case", link.listener);
     clearTimeout(link.timer);
   };
@@ -63,7 +66,7 @@ def show_map(workspace: Workspace) -> None:
     positions = workspace.layout(kind)
     if positions is None:
         _nothing_yet(workspace, kind)
-        _link(None)
+        _link(at, None)
         return
     drawn = _figure(workspace, positions, at)
     event = st.plotly_chart(
@@ -73,7 +76,7 @@ def show_map(workspace: Workspace) -> None:
         selection_mode="points",
         config={"displaylogo": False, "displayModeBar": False, "scrollZoom": True},
     )
-    _link(_clicked(workspace, drawn, event, shown))
+    _link(at, _clicked(workspace, drawn, event, shown))
 
 
 def _choice() -> str:
@@ -138,8 +141,9 @@ def _clicked(
     return shown.get("open")
 
 
-def _link(opened: dict[str, Any] | None) -> None:
-    _component()(key=KEY, data={"open": opened}, height="content", on_at_change=lambda: None)
+def _link(at: dict[str, Any], opened: dict[str, Any] | None) -> None:
+    data = {"node": at.get("node"), "blind": at.get("blind"), "open": opened}
+    _component()(key=KEY, data=data, height="content", on_at_change=lambda: None)
 
 
 @cache

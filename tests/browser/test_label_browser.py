@@ -317,17 +317,16 @@ def test_a_point_on_the_map_opens_its_case(tabs, server, project) -> None:
     workspace, page = project(labels=True, models=("an",)), tabs.new()  # a model with an embedding
     open_label(page, server, workspace)
     current = rows(page)[0]
-    plot = page.locator(".js-plotly-plot")
-    expect(plot).to_be_visible()
-    plot.scroll_into_view_if_needed()
     expect(page.locator(".js-plotly-plot .legendtext", has_text="Current case")).to_have_count(1)
+    page.locator(".js-plotly-plot .nsewdrag").first.scroll_into_view_if_needed()
     target = page.evaluate(
         """current => {
           const plot = document.querySelector('.js-plotly-plot');
           const { xaxis, yaxis } = plot._fullLayout;
           const points = plot._fullData.filter(t => t.name.startsWith('No verdict')).flatMap(
             t => Array.from(t.x, (x, i) => ({ node: t.text[i], px: xaxis.c2p(x), py: yaxis.c2p(t.y[i]) })));
-          const room = p => Math.min(...points.filter(q => q !== p).map(q => Math.hypot(p.px - q.px, p.py - q.py)));
+          const gap = (p, q) => q === p ? Infinity : Math.hypot(p.px - q.px, p.py - q.py);
+          const room = p => Math.min(...points.map(q => gap(p, q)));
           const others = points.filter(p => p.node !== current).map(p => ({ ...p, room: room(p) }));
           const { node, px, py } = others.sort((p, q) => q.room - p.room)[0];
           const box = plot.getBoundingClientRect();
