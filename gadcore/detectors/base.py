@@ -5,7 +5,7 @@ A constructor only stores its keywords. ``fit`` learns from a Graph and its Labe
     scores_       (N,) float32, higher = more anomalous, in evaluation mode, finite
     embedding_    (N, K) float32, or None for a detector without one
     centre_       (K,) float32, hypersphere centre c in the space of embedding_, or None
-    basis_        what the ranking rests on: "both labels", "normal labels" or "no labels"
+    basis_        what the ranking rests on: "both labels", "normal labels", "anomalous labels" or "no labels"
     auc_          out-of-fold (or validation) AUC on the labels given, or None when it cannot be had
     out_of_fold_  (N,) float32: a score from models that did not see that label; nan where unlabelled; or None
     spread_       (N,) float32 disagreement of ensemble members, or None
@@ -26,6 +26,7 @@ from gadcore.graph import FloatArray, Graph
 from gadcore.labels import Labels
 
 BOTH, NORMAL_ONLY, NO_LABELS = "both labels", "normal labels", "no labels"
+ANOMALOUS_ONLY = "anomalous labels"  # a basis only: no detector needs it
 
 
 @dataclass(frozen=True)

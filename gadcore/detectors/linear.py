@@ -49,11 +49,7 @@ class Head:
 
     def scores(self, powers: Sequence[Features]) -> FloatArray:
         """f of every row of ``powers[hops]``."""
-        z = powers[self.hops]
-        f = np.asarray(z @ fitting(self.coefficient, z)).ravel()
-        if self.unit:
-            f = f * inverse_norms(z)
-        return np.asarray(f + self.intercept, dtype=np.float32)
+        return score_heads([self], powers)[:, 0]
 
 
 @dataclass(frozen=True)
@@ -223,6 +219,16 @@ def choose(found: Sequence[Fitted]) -> Fitted:
     return found[int(np.nanargmax(quality))]
 
 
+def score_heads(heads: Sequence[Head], powers: Sequence[Features]) -> FloatArray:
+    """(N, M) scores of heads on the same ÂᵏX, in one product."""
+    z = powers[heads[0].hops]
+    coefficients = np.stack([head.coefficient for head in heads], axis=1)
+    f = np.asarray(z @ fitting_columns(coefficients, z))
+    if heads[0].unit:
+        f = f * inverse_norms(z)[:, None]
+    return np.asarray(f + np.array([head.intercept for head in heads]), dtype=np.float32)
+
+
 def column_moments(z: Features) -> tuple[Array, Array]:
     """Mean and standard deviation of each column; constant columns get 1."""
     if sp.issparse(z):
@@ -248,14 +254,15 @@ def dense_rows(z: Features, nodes: IntArray, unit: bool) -> Array:
     return rows * inverse_norms(rows)[:, None] if unit else rows
 
 
-def fitting(coefficient: FloatArray, z: Features) -> FloatArray:
-    """Coefficients for the columns of ``z``; without attributes (X = I) nodes that came later count 0."""
-    if len(coefficient) == z.shape[1]:
-        return coefficient
-    if z.shape[0] == z.shape[1] > len(coefficient):
-        return np.pad(coefficient, (0, z.shape[1] - len(coefficient)))
+def fitting_columns(coefficients: FloatArray, z: Features) -> FloatArray:
+    """(D, M) coefficients for the columns of ``z``; without attributes (X = I) later nodes count 0."""
+    trained, present = len(coefficients), z.shape[1]
+    if trained == present:
+        return coefficients
+    if z.shape[0] == present > trained:
+        return np.pad(coefficients, ((0, present - trained), (0, 0)))
     raise ModelError(
-        f"The model was trained on {len(coefficient)} attributes; this graph has {z.shape[1]}. "
+        f"The model was trained on {trained} attributes; this graph has {present}. "
         "Read the new nodes with the columns of the first graph, or retrain."
     )
 

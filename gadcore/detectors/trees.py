@@ -28,6 +28,16 @@ from gadcore.metrics import auc
 BOOSTER_FILE = "booster.ubj"
 CHUNK = 4096  # rows scored at once: the stacked attributes are never held for all nodes
 CHECK_EVERY = 20  # rounds between looks at the validation AUC
+SETTINGS: dict[str, Any] = {
+    "objective": "binary:logistic",
+    "eval_metric": "logloss",
+    "max_depth": 4,
+    "colsample_bytree": 0.5,
+    "subsample": 0.8,
+    "tree_method": "hist",
+    "nthread": 1,
+    "verbosity": 0,
+}
 
 
 class XgbGraph(Detector):
@@ -134,16 +144,13 @@ class XgbGraph(Detector):
 
     def _settings(self) -> dict[str, Any]:
         return {
-            "objective": "binary:logistic",
-            "eval_metric": "logloss",
+            **SETTINGS,
             "max_depth": self.depth,
             "eta": self.learning_rate,
             "colsample_bytree": self.columns,
             "subsample": self.rows,
-            "tree_method": "hist",
             "seed": self.seed,
             "nthread": self.threads,
-            "verbosity": 0,
         }
 
     def _score(self, powers: Sequence[Features]) -> FloatArray:
@@ -191,6 +198,21 @@ def stacked(powers: Sequence[Features], nodes: IntArray, sparse: bool) -> Featur
     if sparse:
         return sp.hstack([sp.csr_array(z[nodes]) for z in powers], format="csr")
     return np.hstack([np.asarray(z[nodes].toarray() if sp.issparse(z) else z[nodes]) for z in powers])
+
+
+def boosted(
+    rows: Features,
+    y: npt.NDArray[Any],
+    weight: npt.NDArray[Any],
+    *,
+    seed: int,
+    rounds: int,
+    learning_rate: float,
+) -> xgboost.Booster:
+    """Trees with the default settings and a fixed number of rounds."""
+    matrix = xgboost.DMatrix(rows, label=y, weight=weight)
+    settings = {**SETTINGS, "eta": learning_rate, "seed": seed}
+    return xgboost.train(settings, matrix, num_boost_round=rounds)
 
 
 def margins(booster: xgboost.Booster, rows: Features) -> FloatArray:

@@ -1,0 +1,139 @@
+"""Which members are fitted for which labels, and how much each counts before anything has judged it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NORMAL_ONLY
+from gadcore.detectors.linear import Task
+from gadcore.detectors.plus.members import (
+    HOPS,
+    Judge,
+    Member,
+    background_member,
+    linear_member,
+    propagation_member,
+    smoothed_member,
+    takes_trees,
+    tree_member,
+)
+from gadcore.detectors.plus.reduced import Directions
+from gadcore.detectors.plus.unlabelled import Scale, unusual_members
+from gadcore.detectors.progress import Reporter
+from gadcore.graph import FloatArray, Graph
+from gadcore.metrics import auc
+
+FEW = 20  # labels at which the prior leans half towards the members that cope with few
+WEAK = 0.01  # C of standardised heads that only know normal nodes
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every member is built from."""
+
+    graph: Graph
+    adjacency: Any  # Â
+    task: Task
+    judge: Judge
+    seed: int
+    directions: Directions | None = None  # unless there are both labels
+    embedding: FloatArray | None = None  # (N, r) coordinates of ``directions``
+    centre: FloatArray | None = None  # (r,)
+    scale: Scale | None = None  # of the attributes, where nothing is labelled
+
+
+Step = Callable[[Bench, list[Member]], tuple[Member, float]]
+
+
+def member_steps(basis: str, graph: Graph) -> list[Step]:
+    """The fits to do, in order; each gets the members before it and returns its own and its loss."""
+    if basis == BOTH:
+        return [*_LABELLED, _trees(2), _trees(0)] if takes_trees(graph) else list(_LABELLED)
+    if basis == NORMAL_ONLY:
+        return [
+            _background(0, unit=False, value=1, strength=WEAK),
+            _background(1, value=1),
+            _background(2, value=1),
+            _background(2, unit=False, value=1, strength=WEAK),
+        ]
+    if basis == ANOMALOUS_ONLY:
+        return [_background(hops) for hops in range(HOPS + 1)]
+    return []
+
+
+def build(bench: Bench, basis: str, report: Reporter) -> list[Member]:
+    """All members that need no torch; without labels the three unusual ones."""
+    if bench.scale is not None and bench.embedding is not None and bench.centre is not None:
+        members = unusual_members(bench.scale, bench.graph, bench.embedding, bench.centre, bench.judge)
+        report.step(float(np.mean(members[-1].scores)), stage="unusual nodes")
+        return members
+    members = []
+    for step in member_steps(basis, bench.graph):
+        member, loss = step(bench, members)
+        members.append(member)
+        report.step(loss, stage=member.name)
+    return members
+
+
+def prior(member: Member, labels: int) -> float:
+    """Weight before judgement: with few labels background counts more, single sources count less."""
+    few = FEW / (FEW + labels)
+    if member.kind == "background":
+        return 1 + 2 * few
+    if member.kind == "sphere":
+        return 1 / 3  # three of them, one per λ
+    return 1 - few if member.kind == "propagation" or member.name.endswith(" 0") else 1.0
+
+
+def _linear(hops: int, *, unit: bool = True) -> Step:
+    return lambda bench, _: linear_member(bench.task, bench.judge, hops, unit=unit)
+
+
+def _background(hops: int, *, unit: bool = True, value: int = 0, strength: float | None = None) -> Step:
+    def step(bench: Bench, _: list[Member]) -> tuple[Member, float]:
+        task = bench.task if strength is None else replace(bench.task, strengths=np.array([strength]))
+        return background_member(task, bench.judge, hops, bench.seed, unit=unit, value=value)
+
+    return step
+
+
+def _smoothed(source: str) -> Step:
+    def step(bench: Bench, done: list[Member]) -> tuple[Member, float]:
+        member = smoothed_member(next(m for m in done if m.name == source), bench.adjacency, bench.judge)
+        return member, _ranking_loss(member, bench)
+
+    return step
+
+
+def _propagation(bench: Bench, _: list[Member]) -> tuple[Member, float]:
+    member = propagation_member(bench.task, bench.judge, bench.adjacency)
+    return member, _ranking_loss(member, bench)
+
+
+def _trees(hops: int) -> Step:
+    def step(bench: Bench, _: list[Member]) -> tuple[Member, float]:
+        member = tree_member(bench.task, bench.judge, hops, bench.seed)
+        return member, _ranking_loss(member, bench)
+
+    return step
+
+
+def _ranking_loss(member: Member, bench: Bench) -> float:
+    """Share of (anomalous, normal) training pairs in the wrong order."""
+    return 1.0 - auc(bench.task.y, member.scores[bench.task.nodes])
+
+
+_LABELLED: tuple[Step, ...] = (
+    *(_linear(hops) for hops in range(HOPS + 1)),
+    _linear(0, unit=False),
+    _linear(2, unit=False),
+    _background(2),
+    _background(3),
+    _smoothed("linear 2"),
+    _smoothed("linear 3"),
+    _propagation,
+)

@@ -1,0 +1,174 @@
+"""The members of ``an+`` that need no torch, each with scores of all nodes and honest ranks of the labels.
+
+linear       Σ_d w_d z_vd + b on ÂᵏX with unit rows, k = 0 … 3 (linear.py)
+standard     the same on standardised columns: magnitudes count, for attributes that are dense numbers
+background   the same, fitted with random unlabelled nodes as weak normals: anomalies are rare, so these
+             show what is normal when only a few nodes are labelled
+smoothed     Π (f − f̄), Π = (1 − α) Σ_{s<S} α^s Â^s, of a linear member: evidence of the wider neighbourhood
+propagation  verdicts spread over edges (floors.py)
+trees        boosted trees on X, or on [X, ÂX, Â²X], where attributes are few and dense (trees.py)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from gadcore.detectors.floors import propagated_shares
+from gadcore.detectors.linear import Fitted, Head, Task, fit_head, score_heads
+from gadcore.detectors.logistic import balanced
+from gadcore.detectors.plus.combine import percentile_among
+from gadcore.graph import FloatArray, Graph
+from gadcore.metrics import percentile_ranks
+
+Array = npt.NDArray[np.float64]
+
+HOPS = 3
+REFERENCE = 2000  # nodes that a fold's scores are ranked among
+BACKGROUND = 300  # unlabelled nodes taken as weak normals
+SMOOTHING, SMOOTHING_STEPS = 0.9, 20
+SPREADING, SPREADING_STEPS = 0.9, 30
+TREE_COLUMNS = 200  # trees only up to so many attributes
+TREES: dict[str, Any] = {"rounds": 120, "learning_rate": 0.08}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A fitted member. ``ranks`` are those of the judged nodes, by models that did not see their labels."""
+
+    name: str
+    kind: str
+    scores: FloatArray  # (N,)
+    ranks: Array | None  # (judged,) percentile among all nodes, or None when nothing can judge
+    head: Head | None = None
+    offset: float = 0.0  # f̄ of a smoothed member
+    booster: Any = None
+    hops: int = 0  # of trees
+    row: int = -1  # of a sphere: its place among the hypersphere's members
+    fold_scores: tuple[FloatArray, ...] = ()  # of all nodes, by the models without each fold; while fitting
+
+
+class Judge:
+    """Turns scores of fold models (with validation: of the model itself) into ranks of the judged nodes."""
+
+    def __init__(self, task: Task, n_nodes: int, seed: int) -> None:
+        self.fold = task.fold
+        self.folds = task.n_folds
+        self.nodes = task.nodes if task.fold is not None else task.held
+        self.y = task.y if task.fold is not None else task.held_y
+        rng = np.random.default_rng(seed)
+        self.reference = np.sort(rng.choice(n_nodes, min(n_nodes, REFERENCE), replace=False))
+
+    def __bool__(self) -> bool:
+        return len(self.nodes) > 0 and 0 < int(self.y.sum()) < len(self.y)
+
+    def ranks(self, scores: FloatArray, fold_scores: Sequence[npt.NDArray[Any]]) -> Array | None:
+        """``fold_scores[f]`` are all nodes' scores by the model that did not see fold f."""
+        if not self:
+            return None
+        if self.fold is None:
+            return np.asarray(percentile_ranks(scores)[self.nodes])
+        out = np.empty(len(self.nodes))
+        for f, values in enumerate(fold_scores):
+            mine = self.fold == f
+            out[mine] = percentile_among(values[self.reference], values[self.nodes[mine]])
+        return out
+
+
+def linear_member(task: Task, judge: Judge, hops: int, *, unit: bool = True) -> tuple[Member, float]:
+    """A linear or standard member and its loss."""
+    fitted = fit_head(task, hops, unit=unit)
+    kind = "linear" if unit else "standard"
+    return _from_heads(f"{kind} {hops}", kind, fitted, task, judge), fitted.loss
+
+
+def background_member(
+    task: Task, judge: Judge, hops: int, seed: int, *, unit: bool = True, value: int = 0
+) -> tuple[Member, float]:
+    """A linear member that also sees random unlabelled nodes, as class ``value``."""
+    fitted = fit_head(with_background(task, seed, value), hops, unit=unit)
+    name = f"background {hops}" if unit else f"background standard {hops}"
+    return _from_heads(name, "background", fitted, task, judge), fitted.loss
+
+
+def with_background(task: Task, seed: int, value: int = 0) -> Task:
+    """The task with unlabelled rows of a class, together as heavy as its labels (at least 1)."""
+    free = np.setdiff1d(np.arange(task.powers[0].shape[0]), np.concatenate([task.nodes, task.held]))
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.choice(free, min(len(free), BACKGROUND), replace=False))
+    if not len(chosen):
+        return task
+    share = max(1.0, float(task.weight[task.y == value].sum())) / len(chosen)
+    fold = None if task.fold is None else np.concatenate([task.fold, np.full(len(chosen), -1)])
+    return replace(
+        task,
+        nodes=np.concatenate([task.nodes, chosen]),
+        y=np.concatenate([task.y, np.full(len(chosen), value, dtype=np.int8)]),
+        weight=np.concatenate([task.weight, np.full(len(chosen), share)]),
+        fold=fold,
+    )
+
+
+def smoothed_member(source: Member, adjacency: Any, judge: Judge) -> Member:
+    """Π (f − f̄) of a linear member."""
+    offset = float(source.scores.mean())
+    centred = np.stack([source.scores - offset, *(f - f.mean() for f in source.fold_scores)], axis=1)
+    spread = smoothed(adjacency, centred)
+    ranks = judge.ranks(spread[:, 0], list(spread[:, 1:].T))
+    return Member(f"smoothed {source.name}", "smoothed", spread[:, 0].copy(), ranks, source.head, offset)
+
+
+def smoothed(adjacency: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Π values, by S steps of  m ← α Â m + (1 − α) values."""
+    mass = values
+    for _ in range(SMOOTHING_STEPS):
+        mass = SMOOTHING * (adjacency @ mass) + (1 - SMOOTHING) * values
+    return np.asarray(mass, dtype=np.float32)
+
+
+def propagation_member(task: Task, judge: Judge, adjacency: Any) -> Member:
+    """Verdicts spread over edges, once with all labels and once without each fold."""
+    weights = [balanced(task.y, task.weight)]
+    if task.fold is not None:
+        weights += [balanced(task.y, np.where(task.fold == f, 0.0, task.weight)) for f in range(task.n_folds)]
+    stacked = np.stack(weights, axis=1)
+    shares = propagated_shares(adjacency, task.nodes, task.y, stacked, SPREADING, SPREADING_STEPS)
+    scores = shares[:, 0].astype(np.float32)
+    return Member("propagation", "propagation", scores, judge.ranks(scores, list(shares[:, 1:].T)))
+
+
+def tree_member(task: Task, judge: Judge, hops: int, seed: int) -> Member:
+    """Boosted trees on [X, …, ÂʰX]; fold models score only the nodes that are looked at."""
+    from gadcore.detectors.trees import boosted, margins, stacked
+
+    rows = stacked(task.powers[: hops + 1], task.nodes, False)
+    weight = balanced(task.y, task.weight)
+    booster = boosted(rows, task.y, weight, seed=seed, **TREES)
+    every = stacked(task.powers[: hops + 1], np.arange(task.powers[0].shape[0]), False)
+    scores = margins(booster, every)
+    held = []
+    looked_at = np.union1d(judge.reference, judge.nodes)
+    for f in range(judge.folds):
+        seen = task.fold != f
+        part = boosted(
+            rows[seen], task.y[seen], balanced(task.y[seen], task.weight[seen]), seed=seed, **TREES
+        )
+        values = np.zeros(len(every), dtype=np.float32)
+        values[looked_at] = margins(part, every[looked_at])
+        held.append(values)
+    return Member(f"trees {hops}", "trees", scores, judge.ranks(scores, held), booster=booster, hops=hops)
+
+
+def takes_trees(graph: Graph) -> bool:
+    """Whether attributes are few and dense."""
+    return not sp.issparse(graph.x) and graph.n_features <= TREE_COLUMNS
+
+
+def _from_heads(name: str, kind: str, fitted: Fitted, task: Task, judge: Judge) -> Member:
+    scores, *folds = score_heads([fitted.head, *fitted.folds], task.powers).T
+    return Member(name, kind, scores, judge.ranks(scores, folds), fitted.head, fold_scores=tuple(folds))

@@ -1,0 +1,52 @@
+"""Leading directions of unit-row ÂᵏX: the map and the one-class ranking before there are verdicts.
+
+e_v = (z_v V) / σ,   V (D, r) leading right singular vectors, σ (r,) standard deviations of the columns of ZV
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.detectors.linear import fitting_columns, inverse_norms
+from gadcore.graph import Features, FloatArray
+
+DIRECTIONS = 32
+OVERSAMPLING, POWER_STEPS = 10, 3
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The map from ÂᵏX to whitened coordinates."""
+
+    hops: int
+    components: FloatArray  # (D, r), each column divided by the deviation of its coordinate
+
+    def embed(self, powers: list[Features]) -> FloatArray:
+        """(N, r)."""
+        z = powers[self.hops]
+        found = np.asarray(z @ fitting_columns(self.components, z)) * inverse_norms(z)[:, None]
+        return found.astype(np.float32)
+
+
+def leading_directions(powers: list[Features], hops: int, seed: int) -> Directions:
+    """Randomised SVD (Halko et al. 2011) of unit rows; deterministic for a seed."""
+    z, scale = powers[hops], inverse_norms(powers[hops])[:, None]
+    rank = max(1, min(DIRECTIONS, min(z.shape) - 1))
+    rng = np.random.default_rng(seed)
+    sketch: npt.NDArray[Any] = rng.normal(size=(z.shape[1], min(rank + OVERSAMPLING, z.shape[1])))
+    for _ in range(POWER_STEPS):
+        sketch, _ = np.linalg.qr(_transposed(z, scale * (scale * np.asarray(z @ sketch))))
+    small = scale * np.asarray(z @ sketch)  # (N, r + oversampling)
+    values, vectors = np.linalg.eigh(small.T @ small)
+    basis = sketch @ vectors[:, np.argsort(-values)[:rank]]
+    coordinates = scale * np.asarray(z @ basis)
+    deviation = coordinates.std(axis=0)
+    return Directions(hops, (basis / np.where(deviation > 1e-9, deviation, 1.0)).astype(np.float32))
+
+
+def _transposed(z: Features, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.asarray(z.T @ values)
