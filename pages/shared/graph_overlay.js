@@ -77,9 +77,9 @@ function drawLegend(legend, colours, view) {
 
 function fillCard(card, node, blind) {
   const facts = [["Verdict", PALETTE.words[node.verdict || "none"]]];
-  if (!blind) facts.push(["Score", `above ${(node.percentile ?? 0).toFixed(1)} % of nodes`]);
+  if (!blind) facts.push(["Score", `percentile ${(node.percentile ?? 0).toFixed(1)}`]);
   facts.push(["Neighbours", node.hidden ? `${grouped(node.degree)} (${grouped(node.hidden)} not shown)` : grouped(node.degree)]);
-  facts.push(...Object.entries(node.attributes || {}).slice(0, 8));
+  facts.push(...Object.entries(node.attributes || {}).filter(([, value]) => value !== node.name).slice(0, 8));
   const list = make("dl");
   for (const [name, value] of facts) list.append(make("dt", "", name), make("dd", "", String(value)));
   const rows = [make("b", "", node.name || node.node_id)];

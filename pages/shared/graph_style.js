@@ -84,11 +84,11 @@ function nodeStyle(node, colour, theme, at) {
     color: { ...paint, highlight: { background: colour, border: theme.text }, hover: { background: colour, border: theme.text } },
     borderWidth: width,
     borderWidthSelected: 4,
-    label: at.labelled ? clip(node.name) : undefined,
+    label: at.named ? clip(node.name) : "",
     font: {
       color: theme.text,
       face: theme.font,
-      size: at.centre ? 15 : 12,
+      size: at.centre ? 1.2 * at.font : at.font,
       strokeWidth: 3,
       strokeColor: theme.background,
       vadjust: -2,

@@ -17,7 +17,8 @@
 //
 // A node that stays in view keeps its place: only another centre draws everything anew.
 
-const LABELLED_UP_TO = 45; // nodes; beyond, only those that matter carry their name
+const NAMED_UP_TO = 26; // nodes; beyond, only those that matter carry their name
+const NAME_SIZE = [11, 22]; // pixels on the screen that a name should have, and most units on the canvas
 
 function createGraphView(element, callbacks = {}) {
   const root = make("div", "gv");
@@ -44,6 +45,8 @@ function createGraphView(element, callbacks = {}) {
     mode: "score",
     blind: false,
     focus: null, // last node under the pointer: its badge is shown
+    near: 0, // nodes up to hop 1
+    font: 12, // size of names, in canvas units
     placed: new Set(), // ids that stand on the canvas
     badges: [], // [{id, x, y, width, height}] in canvas units
     theme: null,
@@ -75,6 +78,7 @@ function createGraphView(element, callbacks = {}) {
     network.on("dragStart", hideAll);
     network.on("zoom", hideAll);
     network.on("afterDrawing", drawBadges);
+    network.on("animationFinished", readable);
   }
 
   function hideAll() {
@@ -162,9 +166,10 @@ function createGraphView(element, callbacks = {}) {
     const node = state.cases.get(id);
     const centre = id === state.view.centre;
     const selected = state.selected.has(id);
-    const few = state.cases.size <= LABELLED_UP_TO;
-    const labelled = few || centre || selected || Boolean(node.verdict) || (!state.blind && node.percentile >= 99);
-    return nodeStyle(node, colours.of(node), state.theme, { centre, selected, labelled, size: state.sizes.get(id) });
+    const few = state.cases.size <= NAMED_UP_TO || (node.hop <= 1 && state.near <= NAMED_UP_TO);
+    const named = few || centre || selected || Boolean(node.verdict);
+    const at = { centre, selected, named, size: state.sizes.get(id), font: state.font };
+    return nodeStyle(node, colours.of(node), state.theme, at);
   }
 
   function restyle() {
@@ -194,6 +199,7 @@ function createGraphView(element, callbacks = {}) {
       state.cases.set(facts.node_id, facts);
       state.sizes.set(facts.node_id, node.size ?? 12);
     }
+    state.near = view.nodes.filter((node) => (node.case ?? node).hop <= 1).length;
     state.selected.forEach((id) => state.cases.has(id) || state.selected.delete(id));
     if (!state.cases.has(state.focus)) state.focus = null;
   }
@@ -262,6 +268,16 @@ function createGraphView(element, callbacks = {}) {
 
   function fit(animated = false) {
     network?.fit({ maxZoomLevel: 1.4, animation: animated ? { duration: 180, easingFunction: "easeOutQuad" } : false });
+    if (!animated) readable();
+  }
+
+  /** Names keep a size that can be read when the picture is small. */
+  function readable() {
+    const [onScreen, most] = NAME_SIZE;
+    const font = Math.round(Math.max(12, Math.min(most, onScreen / network.getScale())));
+    if (font === state.font) return;
+    state.font = font;
+    restyle();
   }
 
   const onPage = (at) => {

@@ -215,7 +215,7 @@ def test_blind_mode_hides_the_score(page, sample):
     page.mouse.move(at["x"] + 60, at["y"] + 60)
     page.mouse.move(at["x"], at["y"], steps=4)
     expect(page.locator(".gv-card")).to_contain_text("Neighbours")
-    expect(page.locator(".gv-card")).not_to_contain_text("above")
+    expect(page.locator(".gv-card")).not_to_contain_text("percentile")
     expect(page.locator(".gv-ramp")).to_have_count(0)
 
 
