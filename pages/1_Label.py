@@ -29,7 +29,7 @@ def screen(workspace: Workspace) -> None:
         workbench.show(payload)
 
 
-workspace = open_page("Label", sidebar="collapsed")
+workspace = open_page("Label")
 with errors_shown():
     workspace.ensure_ranked()
 workbench.load()

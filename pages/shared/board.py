@@ -47,6 +47,7 @@ class Board:
     opening: dict[str, Any] | None = None
     leave: str = ""  # page that the analyst asked for
     watched: str = ""  # run that was under way at the last exchange
+    analyst: str = ""
 
     def tell(self, text: str, level: str = "info") -> None:
         self.told += 1
@@ -63,8 +64,9 @@ class Board:
 
 def answer(workspace: Workspace, board: Board, message: Message, receipts: Receipts, analyst: str) -> Payload:
     """Perform what a tab asks for and give the payload that it is shown."""
+    board.analyst = message.get("analyst") or board.analyst or analyst
     for event in message.get("events", []):
-        _take(workspace, board, event, receipts, message.get("analyst") or analyst)
+        _take(workspace, board, event, receipts)
     run = workspace.current_run()
     _follow_run(workspace, board, run)
     if message.get("events"):
@@ -74,7 +76,7 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
     return {
         "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
         "ack": {e["client"]: receipts.last(e["client"]) for e in message.get("events", [])},
-        "analyst": analyst,
+        "analyst": board.analyst,
         "project": _project(workspace),
         "labels": _labels(workspace, board, str(message.get("labels", ""))),
         "queue": _queue(workspace, board, message),
@@ -88,12 +90,12 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
 # ---- events -------------------------------------------------------------------------------------------
 
 
-def _take(workspace: Workspace, board: Board, event: Message, receipts: Receipts, analyst: str) -> None:
+def _take(workspace: Workspace, board: Board, event: Message, receipts: Receipts) -> None:
     """Perform one event once; what is wrong with it is told, not raised, or it would be sent for ever."""
 
     def perform() -> None:
         try:
-            _EVENTS[event["kind"]](workspace, board, event, event.get("analyst") or analyst)
+            _EVENTS[event["kind"]](workspace, board, event, event.get("analyst") or board.analyst)
         except GadError as error:
             board.tell(str(error), "error")
 
@@ -142,7 +144,7 @@ def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> N
 def _order(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
     board.strategy, board.where = event["strategy"], Filter(**event["where"])
     workspace.set_preference("strategy", event["strategy"])
-    _new_order(workspace, board, analyst)
+    _new_order(workspace, board)
 
 
 def _more(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
@@ -152,7 +154,7 @@ def _more(workspace: Workspace, board: Board, event: Message, analyst: str) -> N
     behind = (
         sum(node not in labelled for node in known) if board.where.verdict == "unlabelled" else len(known)
     )
-    found = _rows(workspace, board, behind + ROWS, analyst)
+    found = _rows(workspace, board, behind + ROWS)
     fresh = [row for row in found if row.node_id not in known]
     board.rows = board.rows + fresh
     board.complete = not fresh
@@ -223,21 +225,21 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
     board.run = now
     if board.strategy is None:
         board.strategy = str(workspace.preference("strategy", None) or next(iter(STRATEGIES)))
-    _new_order(workspace, board, None)
+    _new_order(workspace, board)
     if run and not first:
         auc = "" if run.auc is None else f", out-of-fold AUC {run.auc:.3f}"
         what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
         board.tell(f"{what}: the new order starts with your next case.")
 
 
-def _new_order(workspace: Workspace, board: Board, analyst: str | None) -> None:
+def _new_order(workspace: Workspace, board: Board) -> None:
     board.orders += 1
-    board.rows = _rows(workspace, board, ROWS, analyst)
+    board.rows = _rows(workspace, board, ROWS)
     board.complete = len(board.rows) < ROWS
 
 
-def _rows(workspace: Workspace, board: Board, n: int, analyst: str | None) -> list[QueueRow]:
-    return workspace.queue(strategy=board.strategy, n=n, where=board.where, analyst=analyst)
+def _rows(workspace: Workspace, board: Board, n: int) -> list[QueueRow]:
+    return workspace.queue(strategy=board.strategy, n=n, where=board.where, analyst=board.analyst)
 
 
 def _queue(workspace: Workspace, board: Board, message: Message) -> Payload:

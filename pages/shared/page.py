@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 import streamlit as st
 
@@ -14,20 +13,31 @@ from gadcore.workspace import Workspace
 from pages.shared import state
 
 HOME = "app.py"
+_PAGES = {
+    HOME: "Home",
+    "pages/1_Label.py": "Label",
+    "pages/2_Map.py": "Map",
+    "pages/3_Train.py": "Train",
+    "pages/4_Benchmark.py": "Benchmark",
+    "pages/5_Export.py": "Export",
+}
 _CSS = Path(__file__).with_name("page.css")
 
 
-def set_up(title: str, *, sidebar: Literal["auto", "expanded", "collapsed"] = "auto") -> None:
-    """Configure a page that needs no project (home, benchmark): wide, titled, styled."""
+def set_up(title: str) -> None:
+    """Configure a page that needs no project (home, benchmark): wide, styled, linked to the others."""
     st.set_page_config(
-        page_title=f"{title} · Ringfence", page_icon="◎", layout="wide", initial_sidebar_state=sidebar
+        page_title=f"{title} · Ringfence", page_icon="◎", layout="wide", initial_sidebar_state="collapsed"
     )
     st.html(f"<style>{_CSS.read_text(encoding='utf-8')}</style>")
+    with st.container(horizontal=True, gap="small", key="top-navigation"):
+        for path, name in _PAGES.items():
+            st.page_link(path, label=name, width="content")
 
 
-def open_page(title: str, *, sidebar: Literal["auto", "expanded", "collapsed"] = "auto") -> Workspace:
+def open_page(title: str) -> Workspace:
     """Set up a page and give the workspace of its project; without one, say how to get one and stop."""
-    set_up(title, sidebar=sidebar)
+    set_up(title)
     with errors_shown():
         project = state.current_project() or _only_project()
         if project is None:

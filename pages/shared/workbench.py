@@ -30,6 +30,7 @@ _FILES = (
     "dialogs",
     "keys",
     "workbench",
+    "mount",
 )
 
 # The two modules may arrive in either order.

@@ -61,7 +61,15 @@ class Outbox {
     }
   }
 
+  /** Call back once everything is confirmed; at once if it is. */
+  whenSettled(action) {
+    this.afterwards = this.pending.length ? action : null;
+    if (!this.pending.length) action();
+  }
+
   save() {
+    if (!this.pending.length && this.afterwards) setTimeout(this.afterwards);
+    if (!this.pending.length) this.afterwards = null;
     this.onChange(this.pending.length);
     remembered.set("sessionStorage", `outbox:${this.project}`, this.pending);
   }

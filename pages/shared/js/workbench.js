@@ -29,8 +29,19 @@ class Workbench {
     window.addEventListener("ringfence:goto", this.onGoto);
     this.onVisible = () => document.visibilityState === "visible" && this.outbox.poke();
     document.addEventListener("visibilitychange", this.onVisible);
+    this.onLink = (event) => this.finishFirst(event);
+    document.addEventListener("click", this.onLink, true);
     this.applyBlind();
     this.strip.showAnalyst(this.analyst);
+  }
+
+  /** A link to another page waits until the server has the last verdicts: there they are expected. */
+  finishFirst(event) {
+    const link = event.target.closest?.("a[href]");
+    if (!link || !this.outbox.pending.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.outbox.whenSettled(() => link.click());
   }
 
   // ---- from the server -------------------------------------------------------------------------------
@@ -326,25 +337,7 @@ class Workbench {
     this.centre.destroy();
     window.removeEventListener("ringfence:goto", this.onGoto);
     document.removeEventListener("visibilitychange", this.onVisible);
+    document.removeEventListener("click", this.onLink, true);
     this.root.remove();
   }
-}
-
-/** What the mounted component calls at every payload; gives the clean-up that Streamlit asks for. */
-function showWorkbench({ data, parentElement, setStateValue }) {
-  let bench = parentElement.ringfence;
-  if (bench && bench.project.id !== data.project.id) {
-    bench.destroy();
-    bench = null;
-  }
-  if (!bench) bench = parentElement.ringfence = new Workbench(parentElement, data);
-  bench.receive(data, (message) => setStateValue("out", message));
-  return () => clearWorkbench(parentElement);
-}
-
-/** Streamlit also asks this for a payload that a newer one overtook: then the screen is still there, and stays. */
-function clearWorkbench(parentElement) {
-  if (parentElement.isConnected) return;
-  parentElement.ringfence?.destroy();
-  parentElement.ringfence = null;
 }
