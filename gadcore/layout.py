@@ -1,12 +1,9 @@
-"""Two-dimensional maps of an embedding that keep still from run to run.
+"""2-D maps of an embedding that keep still between runs.
 
-    layout("pca" | "umap" | "tsne", embedding, previous=None, seed=0) -> (N, 2) float32
-
-A map is read by its places, so a retrain must not reshuffle it. With a ``previous`` map the method starts
-from it; the outcome is turned, mirrored and scaled onto it (Procrustes); and if the median node still moved
-more than LEASH of the map's width, all moves are shortened by one factor: the map follows the model over a
-few runs. Above SAMPLE nodes a random part is laid out, and every other node stands at the mean of its nearest
-laid-out nodes. umap and openTSNE are imported when they are asked for; this runs in the worker.
+PCA is done at once with numpy. UMAP and openTSNE start from the map before (its axes otherwise), are turned,
+mirrored and scaled onto it (Procrustes), and may then move by a bounded step: when a retrain would move the
+median node by more than ``STEP`` of the map's width, all moves are shortened in proportion. A map less like
+the one before than ``REDRAWN`` is a different picture; it is shown as it is.
 """
 
 from __future__ import annotations
@@ -19,108 +16,130 @@ import numpy.typing as npt
 from gadcore.errors import ModelError
 from gadcore.graph import FloatArray
 
+Array = npt.NDArray[np.floating]
+
 KINDS = ("pca", "umap", "tsne")
-LEASH = 0.04  # largest median move, in widths of the map
-SAMPLE = 50_000
-NEAREST = 3
-Array = npt.NDArray[np.float64]
+SAMPLE_ABOVE = 50_000  # nodes; beyond, a sample is laid out and the rest is placed into its map
+SAMPLE = 20_000
+STEP = 0.04  # of the map's width: largest median move after a retrain
+REDRAWN = 0.5  # likeness to the map before: below it the map counts as a new picture
+LEAST = 8  # fewer nodes than this have no neighbourhoods to speak of: PCA
+START_WIDTH = 10.0  # of the starting positions of UMAP
 
 
-def layout(kind: str, embedding: FloatArray, previous: FloatArray | None = None, seed: int = 0) -> FloatArray:
-    """Map of the rows of ``embedding``; ``previous`` is the map of the same nodes after the run before."""
+def pca(embedding: Array) -> FloatArray:
+    """(N, 2) first two principal axes; signs fixed, so that equal embeddings give equal maps."""
+    h = _checked(embedding)
+    h = h - h.mean(axis=0)
+    values, axes = np.linalg.eigh(h.T @ h)
+    axes = axes[:, np.argsort(-values)[:2]]
+    axes *= np.sign(axes[np.argmax(np.abs(axes), axis=0), np.arange(axes.shape[1])] + 1e-30)
+    plane = h @ axes
+    if plane.shape[1] < 2:
+        plane = np.c_[plane, np.zeros((len(plane), 2 - plane.shape[1]))]
+    return np.asarray(plane, dtype=np.float32)
+
+
+def layout(kind: str, embedding: Array, previous: FloatArray | None = None, seed: int = 0) -> FloatArray:
+    """(N, 2) map of the kind "pca", "umap" or "tsne", held close to ``previous`` where one is given."""
     if kind not in KINDS:
         raise ModelError(f"There is no map {kind!r}. Expected one of: {', '.join(KINDS)}.")
-    x = np.asarray(embedding, dtype=np.float64)
-    if len(x) < 4 or np.ptp(x, axis=0).max(initial=0.0) == 0:
-        return pca(embedding) if previous is None else np.asarray(previous, dtype=np.float32)
-    start = None if previous is None or len(previous) != len(x) else np.asarray(previous, dtype=np.float64)
-    if len(x) > SAMPLE:
-        drawn = _sampled(kind, x, start, seed)
+    h = _checked(embedding)
+    if previous is not None and (len(previous) != len(h) or not np.isfinite(previous).all()):
+        previous = None
+    if kind == "pca" or len(h) < LEAST:
+        drawn = pca(h)
+    elif len(h) > SAMPLE_ABOVE:
+        drawn = _sampled(kind, h, previous, seed)
     else:
-        drawn = _drawn(kind, x, start, seed)
-    if start is not None:
-        drawn = on_leash(aligned(drawn, start), start)
-    return np.asarray(drawn, dtype=np.float32)
+        drawn = _draw(kind, h, previous, seed)[0]
+    return drawn if previous is None else keep_still(drawn, previous)
 
 
-def pca(embedding: FloatArray) -> FloatArray:
-    """First two principal components; signs are fixed, so that equal embeddings give equal maps."""
-    x = np.asarray(embedding, dtype=np.float64)
-    x = x - x.mean(axis=0)
-    _, vectors = np.linalg.eigh(x.T @ x)
-    axes = vectors[:, ::-1][:, :2]
-    if axes.shape[1] < 2:
-        axes = np.pad(axes, ((0, 0), (0, 2 - axes.shape[1])))
-    largest = np.abs(axes).argmax(axis=0)
-    axes = axes * np.where(axes[largest, range(2)] < 0, -1.0, 1.0)
-    return np.asarray(x @ axes, dtype=np.float32)
-
-
-def aligned(drawn: Array, previous: Array) -> Array:
-    """``drawn`` turned, mirrored, scaled and shifted onto ``previous`` (Procrustes)."""
-    middle, target = drawn.mean(axis=0), previous.mean(axis=0)
-    a, b = drawn - middle, previous - target
-    left, sizes, right = np.linalg.svd(a.T @ b)
-    total = float((a**2).sum())
-    scale = sizes.sum() / total if total > 0 else 1.0
-    return np.asarray(scale * (a @ (left @ right)) + target)
-
-
-def on_leash(drawn: Array, previous: Array) -> Array:
-    """Moves from ``previous`` shortened by one factor until their median is at most LEASH of the width."""
-    moves = drawn - previous
+def keep_still(drawn: Array, previous: Array) -> FloatArray:
+    """``drawn`` aligned to ``previous``, moves shortened to a median of at most STEP of the width."""
+    aligned, likeness = align(drawn, previous)
+    moves = aligned - previous
+    span = width(previous)
     median = float(np.median(np.linalg.norm(moves, axis=1)))
-    limit = LEASH * width(previous)
-    return drawn if median <= limit else previous + moves * (limit / median)
+    if likeness < REDRAWN or median <= STEP * span:
+        return aligned.astype(np.float32)
+    return np.asarray(previous + moves * (STEP * span / median), dtype=np.float32)
 
 
-def width(positions: npt.NDArray[Any]) -> float:
-    """Larger side of the box that holds the map."""
-    return float(np.ptp(positions, axis=0).max())
+def align(drawn: Array, previous: Array) -> tuple[npt.NDArray[np.float64], float]:
+    """Procrustes: ``drawn`` turned, mirrored, shifted and brought to the size of ``previous``.
+
+    Also their likeness, from 0 to 1 (equal up to these). The size is matched, not fitted by least squares,
+    for that would shrink the map a little at every run.
+    """
+    a, b = np.asarray(drawn, dtype=np.float64), np.asarray(previous, dtype=np.float64)
+    a0, b0 = a - a.mean(axis=0), b - b.mean(axis=0)
+    u, s, vt = np.linalg.svd(a0.T @ b0)
+    size_a, size_b = np.linalg.norm(a0), np.linalg.norm(b0)
+    if size_a == 0 or size_b == 0:
+        return a, 0.0
+    return size_b / size_a * a0 @ (u @ vt) + b.mean(axis=0), float(s.sum() / (size_a * size_b))
 
 
-def _drawn(kind: str, x: Array, start: Array | None, seed: int) -> Array:
-    if kind == "pca":
-        return np.asarray(pca(np.asarray(x, dtype=np.float32)), dtype=np.float64)
-    return _umap(x, start, seed) if kind == "umap" else _tsne(x, start, seed)
+def width(plane: Array) -> float:
+    """Wider side of the box that holds 98 % of the nodes."""
+    low, high = np.percentile(plane, [1, 99], axis=0)
+    return float(np.max(high - low))
 
 
-def _umap(x: Array, start: Array | None, seed: int) -> Array:
-    from umap import UMAP
-
-    neighbours = min(15, len(x) - 1)
-    first = "pca" if start is None else (10 * _unit(start)).astype(np.float32)
-    epochs = None if start is None else 100
-    found = UMAP(
-        n_neighbors=neighbours, init=first, n_epochs=epochs, random_state=seed, n_jobs=1, low_memory=True
-    ).fit_transform(x)
-    return np.asarray(found, dtype=np.float64)
+def _checked(embedding: Array) -> npt.NDArray[np.float64]:
+    h = np.asarray(embedding, dtype=np.float64)
+    if h.ndim != 2 or not len(h) or not np.isfinite(h).all():
+        raise ModelError(
+            f"An embedding of shape {h.shape} with {int((~np.isfinite(h)).sum())} values that are no numbers "
+            "cannot be drawn. Expected: one finite row per node. Train the model again."
+        )
+    return h
 
 
-def _tsne(x: Array, start: Array | None, seed: int) -> Array:
-    from openTSNE import TSNE
-
-    perplexity = min(30.0, (len(x) - 1) / 3)
-    # A start from the previous map needs no early exaggeration: the clusters are where they belong.
-    first = "pca" if start is None else _unit(start)
-    steps = {} if start is None else {"early_exaggeration_iter": 0, "n_iter": 250}
-    found = TSNE(perplexity=perplexity, initialization=first, random_state=seed, n_jobs=1, **steps).fit(x)
-    return np.asarray(found, dtype=np.float64)
+def _draw(kind: str, h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
+    """Map and the fitted object that can place further nodes."""
+    return (_umap if kind == "umap" else _tsne)(h, previous, seed)
 
 
-def _sampled(kind: str, x: Array, start: Array | None, seed: int) -> Array:
-    """Lay out SAMPLE rows; each other row stands at the mean of its nearest rows among them."""
-    from scipy.spatial import cKDTree
+def _umap(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
+    import umap
 
-    rows = np.sort(np.random.default_rng(seed).choice(len(x), SAMPLE, replace=False))
-    drawn = _drawn(kind, x[rows], None if start is None else start[rows], seed)
-    _, nearest = cKDTree(x[rows]).query(x, k=NEAREST)
-    placed = np.asarray(drawn[nearest].mean(axis=1))
-    placed[rows] = drawn
-    return placed
+    start = pca(h) if previous is None else np.asarray(previous)
+    start = (start - start.mean(axis=0)) * (START_WIDTH / max(width(start), 1e-9))
+    model = umap.UMAP(
+        n_neighbors=min(15, len(h) - 1),
+        init=start.astype(np.float32),
+        n_epochs=200 if previous is None else 60,
+        random_state=seed,
+        n_jobs=1,
+    ).fit(h.astype(np.float32))
+    return np.asarray(model.embedding_, dtype=np.float32), model
 
 
-def _unit(positions: Array) -> Array:
-    """Centred, with standard deviation 1 along the wider axis."""
-    centred = positions - positions.mean(axis=0)
-    return np.asarray(centred / max(float(centred.std(axis=0).max()), 1e-12))
+def _tsne(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
+    from openTSNE import TSNE, initialization
+
+    fresh = previous is None
+    start = initialization.rescale(pca(h).astype(np.float64)) if fresh else np.array(previous, np.float64)
+    model = TSNE(
+        perplexity=min(30.0, (len(h) - 1) / 3),
+        initialization=start,
+        early_exaggeration_iter=250 if fresh else 0,
+        n_iter=500 if fresh else 100,
+        random_state=seed,
+        n_jobs=1,
+    ).fit(h)
+    return np.asarray(model, dtype=np.float32), model
+
+
+def _sampled(kind: str, h: Array, previous: Array | None, seed: int) -> FloatArray:
+    """Lay out a sample and place the other nodes by the method's own transform."""
+    chosen = np.zeros(len(h), dtype=bool)
+    chosen[np.random.default_rng(seed).choice(len(h), SAMPLE, replace=False)] = True
+    drawn, model = _draw(kind, h[chosen], None if previous is None else previous[chosen], seed)
+    plane = np.empty((len(h), 2), dtype=np.float32)
+    plane[chosen] = drawn
+    plane[~chosen] = np.asarray(model.transform(h[~chosen]), dtype=np.float32)
+    return plane
