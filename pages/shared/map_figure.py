@@ -33,6 +33,7 @@ class MapFigure:
 
     figure: go.Figure
     rows: tuple[IntArray, ...]
+    outside: int = 0  # nodes so far from all others that the first frame leaves them out
 
     def nodes(self, points: Iterable[Mapping[str, Any]]) -> IntArray:
         """Rows of selected points (``event.selection.points``), each once, in ascending order."""
@@ -98,8 +99,9 @@ def map_figure(
         drawn.append(at)
 
     none = np.zeros(0, dtype=np.int64)
+    low, high = frame(xy, verdicts, keep)
     if len(rows) < len(xy):
-        add(density(xy), none)
+        add(density(xy, low, high), none)
     for code, verdict in _CODES:
         at = rows[verdicts[rows] == code]
         if len(at):
@@ -114,8 +116,27 @@ def map_figure(
         add(entry, none)
     figure.update_layout(coloraxis=colouring.colour_axis)
     bare_axes(figure)
+    figure.update_xaxes(range=[low[0], high[0]])
+    figure.update_yaxes(range=[low[1], high[1]])
     legend_below(tidy(figure, height))
-    return MapFigure(figure, tuple(drawn))
+    return MapFigure(figure, tuple(drawn), int(((xy < low) | (xy > high)).any(1).sum()))
+
+
+def frame(xy: Array, verdicts: Array, keep: Sequence[int] | IntArray = ()) -> tuple[Array, Array]:
+    """Corners of what is shown first: all nodes, unless a few far ones would squeeze the others together."""
+    if not len(xy):
+        return np.zeros(2), np.ones(2)
+    low, high = np.quantile(xy, [0.001, 0.999], axis=0)
+    span = np.maximum(high - low, 1e-6)
+    low, high = low - 0.25 * span, high + 0.25 * span
+    wanted = xy[np.union1d(np.flatnonzero(verdicts != -1), np.asarray(keep, np.int64)).astype(np.int64)]
+    if len(wanted):
+        low, high = np.minimum(low, wanted.min(0)), np.maximum(high, wanted.max(0))
+    least, most = xy.min(0), xy.max(0)
+    near = (most - least) < 2 * (high - low)
+    low, high = np.where(near, least, low), np.where(near, most, high)
+    margin = 0.03 * np.maximum(high - low, 1e-6)
+    return low - margin, high + margin
 
 
 def legend_entries(verdicts: Array, colouring: Colouring) -> list[go.Scatter]:
@@ -206,9 +227,10 @@ def _legend_entry(word: str, colour: str, symbol: str) -> go.Scatter:
     )
 
 
-def density(xy: Array) -> go.Heatmap:
-    """All nodes as a quiet picture: the logarithm of how many lie in each cell."""
-    counts, x, y = np.histogram2d(xy[:, 0], xy[:, 1], bins=_BINS)
+def density(xy: Array, low: Array, high: Array) -> go.Heatmap:
+    """The nodes in a frame as a quiet picture: the logarithm of how many lie in each cell."""
+    within = [(low[0], high[0]), (low[1], high[1])]
+    counts, x, y = np.histogram2d(xy[:, 0], xy[:, 1], bins=_BINS, range=within)
     shade = np.log1p(counts.T).astype(np.float32)
     shade[shade == 0] = np.nan
     return go.Heatmap(
@@ -224,6 +246,6 @@ def density(xy: Array) -> go.Heatmap:
 
 def bare_axes(figure: go.Figure) -> None:
     """A layout's axes carry no unit: no ticks, no grid."""
-    bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "title": None}
+    bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "ticks": "", "title": None}
     figure.update_xaxes(**bare)
     figure.update_yaxes(**bare)

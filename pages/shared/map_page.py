@@ -125,10 +125,19 @@ def _chart(workspace: Workspace, result: Result, look: Look, selection: Selectio
         alt=f"{VIEWS[look.view]} of {workspace.graph.n_nodes:,} nodes, coloured by {look.colour}",
     )
     _follow(workspace, drawn, event["selection"], positions if on_map else None, selection)
-    if on_map and len(positions) > MAX_POINTS:
+    if on_map:
+        _say_what_is_left_out(len(positions), drawn.outside)
+
+
+def _say_what_is_left_out(n: int, outside: int) -> None:
+    if n > MAX_POINTS:
         st.caption(
-            f"{len(positions):,} nodes: the grey picture shows all, the points are the labelled ones, "
+            f"{n:,} nodes: the grey picture shows all, the points are the labelled ones, "
             "the highest scores and a sample of the rest. A lasso takes all nodes inside it."
+        )
+    if outside:
+        st.caption(
+            f"{outside:,} nodes lie far outside this frame; the Autoscale icon above the map shows them too."
         )
 
 

@@ -17,6 +17,7 @@ from pages.shared.map_figure import (
     MapFigure,
     bare_axes,
     density,
+    frame,
     legend_below,
     legend_entries,
     points_trace,
@@ -173,6 +174,7 @@ def before_after_figure(
     rows = shown_rows(percentiles[1], verdicts)
     figure = make_subplots(rows=1, cols=2, subplot_titles=[plain(t) for t in titles], horizontal_spacing=0.02)
     drawn: list[IntArray] = []
+    low, high = frame(np.concatenate([before, after]), np.tile(verdicts, 2))
     if trails:
         figure.add_trace(_trails(before, after, most_moved(before, after, trails)), row=1, col=2)
         drawn.append(_NONE)
@@ -180,7 +182,7 @@ def before_after_figure(
         xy = np.asarray(positions, np.float32)
         colouring = by_score(percentile)
         if len(rows) < len(xy):
-            figure.add_trace(density(xy), row=1, col=col)
+            figure.add_trace(density(xy, low, high), row=1, col=col)
             drawn.append(_NONE)
         for code, verdict in ((-1, None), *_LABELLED[::-1]):
             at = rows[verdicts[rows] == code]
@@ -188,8 +190,8 @@ def before_after_figure(
                 figure.add_trace(points_trace(xy, at, names, colouring, verdict), row=1, col=col)
                 drawn.append(at)
     bare_axes(figure)
-    figure.update_xaxes(matches="x")
-    figure.update_yaxes(matches="y")
+    figure.update_xaxes(matches="x", range=[low[0], high[0]])
+    figure.update_yaxes(matches="y", range=[low[1], high[1]])
     figure.add_traces(legend_entries(verdicts, colouring))
     figure.update_layout(coloraxis=colouring.colour_axis)
     legend_below(tidy(figure, height))

@@ -94,6 +94,21 @@ def test_large_graphs_show_density_and_the_points_that_matter():
     assert set(np.argsort(-percentile)[:1000].tolist()) <= shown
 
 
+def test_a_few_far_nodes_do_not_squeeze_the_map_together():
+    xy, percentile, verdicts, names = cloud(5000, labels=3)
+    far = np.flatnonzero(verdicts == -1)[:2]
+    xy[far] = 1000.0
+    drawn = map_figure(xy, percentile, verdicts, names)
+    assert drawn.outside == 2
+    assert drawn.figure.layout.xaxis.range[1] < 20
+    shown = map_figure(xy, percentile, verdicts, names, current=int(far[0]))
+    assert shown.outside == 0
+
+
+def test_all_nodes_are_in_the_frame_when_none_is_far():
+    assert map_figure(*cloud()).outside == 0
+
+
 def test_shown_rows_are_the_same_at_every_call():
     _, percentile, verdicts, _ = cloud(1000)
     first = shown_rows(percentile, verdicts, limit=300)
