@@ -18,6 +18,7 @@ from gadcore.ingest.parts import Parts, counted, shown
 from gadcore.ingest.report import ColumnReport, Report, component_summary, degree_summary, truth_summary
 
 _SHOWN_MATRIX = 64  # a ready matrix of at most so many columns is also shown as raw columns
+_EXAMPLE = 40  # characters
 _EXACT = 2**53  # integers up to here are exact in a float column
 
 
@@ -147,15 +148,12 @@ def _unused_note(reports: list[ColumnReport], notes: list[str]) -> None:
 
 
 def _column_report(column: str, raw: pd.Series, parsed: Parsed, features: int, parts: Parts) -> ColumnReport:
-    present = [v for v in raw.head(1000) if not (v is None or v is pd.NA or _is_nan(v) or str(v) == "")]
-    missing = int((raw.isna() | (raw.astype("object").map(str) == "")).sum())
-    if isinstance(parsed.values, np.ndarray) and parsed.values.dtype.kind == "f":
-        missing = int(np.isnan(parsed.values).sum())
+    missing = encoders.missing(parsed.values)
+    present = raw[~missing] if len(missing) == len(raw) else raw
+    example = str(present.iloc[0]) if len(present) else ""
     kind = "name" if column == parts.label_column and not features else parsed.kind
-    example = str(present[0]) if present else ""
-    return ColumnReport(
-        column, kind, missing, example if len(example) <= 40 else example[:39] + "…", features
-    )
+    short = example if len(example) <= _EXAMPLE else example[: _EXAMPLE - 1] + "…"
+    return ColumnReport(column, kind, int(missing.sum()), short, features)
 
 
 def _is_nan(value: object) -> bool:
@@ -163,17 +161,16 @@ def _is_nan(value: object) -> bool:
 
 
 def display(raw: pd.Series, parsed: Parsed) -> pd.Series:
-    """A raw column to look at: numbers as numbers, flags as flags, lists as text, the rest as written."""
-    if parsed.kind in ("number", "boolean") and not pd.api.types.is_numeric_dtype(raw.dtype):
-        if pd.api.types.is_bool_dtype(raw.dtype):
-            return raw
-        if parsed.kind == "number" and _written_as_number(parsed.values):
-            return _number_column(parsed.values)
-        return raw.astype("object").map(_cell)
-    if pd.api.types.is_numeric_dtype(raw.dtype) or pd.api.types.is_datetime64_any_dtype(raw.dtype):
+    """A raw column to look at: numbers as numbers, lists as text, the rest as written; empty = missing."""
+    typed = pd.api.types.is_numeric_dtype(raw.dtype) or pd.api.types.is_datetime64_any_dtype(raw.dtype)
+    if typed:
         return raw.reset_index(drop=True)
+    if "decimal" in parsed.how and not parsed.notes and _exact(parsed.values):
+        return _number_column(parsed.values)
     if parsed.kind == "tags":
         return pd.Series([", ".join(tags) for tags in parsed.values], dtype="str")
+    if isinstance(raw.dtype, pd.StringDtype):
+        return raw.mask(raw == "").reset_index(drop=True)
     return raw.astype("object").map(_cell).astype("str")
 
 
@@ -186,7 +183,7 @@ def _number_column(values: npt.NDArray[np.float64]) -> pd.Series:
     )
 
 
-def _written_as_number(values: npt.NDArray[np.float64]) -> bool:
+def _exact(values: npt.NDArray[np.float64]) -> bool:
     known = values[~np.isnan(values)]
     return bool(len(known)) and float(np.abs(known).max()) <= _EXACT
 

@@ -76,7 +76,8 @@ def understand(
         return _typed_number(series, name, place)
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         return _settled(Parsed("date", seconds(series), {"format": "typed"}))
-    if any(isinstance(v, (list, tuple, np.ndarray)) for v in series.head(_SAMPLE)):
+    listed = () if isinstance(series.dtype, pd.StringDtype) else series.head(_SAMPLE)
+    if any(isinstance(v, (list, tuple, np.ndarray)) for v in listed):
         return Parsed("tags", parse_tags(series, "|"), {"separator": "|"})
     return _from_text(as_text(series), name, place)
 
@@ -140,7 +141,9 @@ def _boolean(series: pd.Series) -> Parsed:
 def parse_boolean(series: pd.Series) -> npt.NDArray[np.float64]:
     """1, 0 or NaN for the words of the known pairs; anything else is NaN."""
     known = {word: float(word in _TRUE) for pair in _BOOLEANS for word in pair}
-    return np.array([known.get(str(v).strip().lower(), np.nan) for v in series], dtype=np.float64)
+    codes, words = pd.factorize(series)
+    values = [*(known.get(str(w).strip().lower(), np.nan) for w in words), np.nan]
+    return np.asarray(values, dtype=np.float64)[np.asarray(codes)]  # a missing value has code -1: the last
 
 
 def _typed_number(series: pd.Series, name: str, place: Place) -> Parsed:

@@ -43,7 +43,7 @@ def learn(name: str, parsed: columns.Parsed, robust: bool = False) -> State:
         state |= learn_text(parsed.values)
     if parsed.kind == "date":
         state["hours"] = bool(np.any(parsed.values[~np.isnan(parsed.values)] % 86_400))
-    state["missing"] = bool(_missing(parsed.values).any())
+    state["missing"] = bool(missing(parsed.values).any())
     state["features"] = _feature_names(state)
     return state
 
@@ -53,7 +53,7 @@ def apply(state: State, values: columns.Values) -> Any:
     block = _APPLY[state["kind"]](state, values)
     if not state["missing"]:
         return block
-    return sp.hstack([block, _column(_missing(values).astype(np.float32))], format="csr")
+    return sp.hstack([block, _column(missing(values).astype(np.float32))], format="csr")
 
 
 def parse_as(state: State, series: pd.Series) -> columns.Values:
@@ -149,7 +149,8 @@ _APPLY: dict[str, Callable[[State, Any], Any]] = {
 }
 
 
-def _missing(values: columns.Values) -> npt.NDArray[np.bool_]:
+def missing(values: columns.Values) -> npt.NDArray[np.bool_]:
+    """Where parsed values have a hole."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return np.isnan(values)
     return np.array([v is None or (isinstance(v, list) and not v) for v in values], dtype=bool)

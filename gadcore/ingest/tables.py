@@ -168,7 +168,8 @@ class _Layout:
         if delimiter is None and len(first.split()) == 1:
             delimiter = ","  # a single column
         fields = next(csv.reader([first], delimiter=delimiter)) if delimiter else first.split()
-        return cls(skip, delimiter, cls._names(fields, delimiter))
+        comment = _header_comment(data, skip, delimiter, len(fields))
+        return cls(skip, delimiter, comment or cls._names(fields, delimiter))
 
     @staticmethod
     def _names(fields: list[str], delimiter: str | None) -> list[str] | None:
@@ -268,6 +269,15 @@ class _Layout:
         """Line of each data row; made only when a message needs it."""
         numbers = np.fromiter((line for line, _ in self._records(data)), dtype=np.int64)
         return numbers if self.names else numbers[1:]
+
+
+def _header_comment(data: bytes, skip: int, delimiter: str | None, width: int) -> list[str] | None:
+    """Column names in the last comment line, when it names edge ends: ``# source target``."""
+    if not skip:
+        return None
+    text = data.split(b"\n", skip)[skip - 1].decode("utf-8").strip().lstrip("#% ")
+    names = [name.strip() for name in (text.split(delimiter) if delimiter else text.split())]
+    return names if len(names) == width and guess_ends(names) else None
 
 
 def _first_line(data: bytes) -> tuple[int, str]:

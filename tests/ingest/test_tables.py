@@ -96,6 +96,11 @@ def test_snap_edge_list_with_comments(tmp_path: Path) -> None:
     assert any("both directions" in note for note in reading.report.notes)
 
 
+def test_column_names_in_a_comment(tmp_path: Path) -> None:
+    path = write(tmp_path / "calls.csv", "# exported today\n#sender,day,receiver\nann,1,bob\nbob,2,cat\n")
+    assert set(edge_weights(read_graph(path))) == {frozenset(("ann", "bob")), frozenset(("bob", "cat"))}
+
+
 def test_space_separated_words_are_an_edge_list(tmp_path: Path) -> None:
     graph = read_graph(write(tmp_path / "friends.edgelist", "ann bob 2.5\nbob cat 1\n"))
     assert edge_weights(graph) == {frozenset(("ann", "bob")): 2.5, frozenset(("bob", "cat")): 1.0}
