@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text, update
+from sqlalchemy.dialects import mysql, postgresql, sqlite
+from sqlalchemy.schema import CreateTable
 
 from gadcore.cases import RunInfo
 from gadcore.errors import NotFound, StoreError
@@ -224,3 +226,16 @@ def test_a_lock_of_a_dead_process_is_free(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, check=False)
     assert path.exists()
     assert not is_held(path)
+
+
+def test_the_store_lies_where_the_setting_says(home: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("GAD_STORE", f"sqlite:///{tmp_path}/elsewhere/labels.db")
+    open_store(Settings.from_env())
+    assert (tmp_path / "elsewhere" / "labels.db").exists()
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("dialect", [postgresql.dialect(), mysql.dialect(), sqlite.dialect()])
+def test_the_tables_can_be_made_on_other_data_bases(dialect) -> None:
+    for table in schema.metadata.sorted_tables:
+        assert table.name in str(CreateTable(table).compile(dialect=dialect))
