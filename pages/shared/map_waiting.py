@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import streamlit as st
 
 from gadcore.workspace import Workspace
+from pages.shared import state
 from pages.shared.map_link import LAYOUTS
 from pages.shared.page import errors_shown
 
@@ -68,8 +71,11 @@ def layout_progress(workspace: Workspace, kind: str, run_id: str) -> None:
     elif status == "failed":
         st.error(f"{title} could not be made: {message or 'no reason was given'}", icon=":material/error:")
         if st.button("Try again", key=f"again-{kind}", icon=":material/refresh:"):
+            state.forget(f"layout-asked:{run_id}:{kind}")
             workspace.request_layout(kind, run_id)
             st.rerun()
     else:
+        asked = state.made_once(f"layout-asked:{run_id}:{kind}", monotonic)
         doing = "waits for the worker" if status == "queued" else "is being worked out"
-        st.info(f"{title} {doing}; PCA is shown meanwhile.", icon=":material/hourglass_top:")
+        since = f"asked for {monotonic() - asked:.0f} s ago"
+        st.info(f"{title} {doing} ({since}); PCA is shown meanwhile.", icon=":material/hourglass_top:")
