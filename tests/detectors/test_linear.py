@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from gadcore.detectors import load_detector, make_detector
+from gadcore.detectors import load_detector, logistic, make_detector
 from gadcore.detectors.arrays import propagate
 from gadcore.detectors.held_out import fold_auc, label_folds
 from gadcore.detectors.linear import Task, fit_head
@@ -24,7 +24,8 @@ def rows():
 
 
 @pytest.mark.parametrize("columns", [8, 90])
-def test_solver_agrees_with_sklearn(rows, columns):
+def test_solver_agrees_with_sklearn(rows, columns, monkeypatch):
+    monkeypatch.setattr(logistic, "TOLERANCE", 1e-6)
     z, y = rows[0][:, :columns], rows[1]
     strengths = np.array([0.01, 1.0, 10.0])
     w, b = fit_logistic(z, y, np.tile(balanced(y)[:, None], (1, 3)), strengths)
@@ -34,7 +35,8 @@ def test_solver_agrees_with_sklearn(rows, columns):
         assert np.linalg.norm(w[:, i] - peer.coef_[0]) < 0.03 * np.linalg.norm(peer.coef_)
 
 
-def test_row_of_weight_zero_is_left_out(rows):
+def test_row_of_weight_zero_is_left_out(rows, monkeypatch):
+    monkeypatch.setattr(logistic, "TOLERANCE", 1e-6)
     z, y = rows
     keep = np.arange(40) < 30
     w_all, b_all = fit_logistic(z, y, balanced(y, keep.astype(float))[:, None], np.ones(1))

@@ -86,7 +86,8 @@ def prior(member: Member, labels: int) -> float:
         return 1 + 2 * few
     if member.kind == "sphere":
         return 1 / 3  # three of them, one per λ
-    return 1 - few if member.kind == "propagation" or member.name.endswith(" 0") else 1.0
+    single = 1 - few if member.kind == "propagation" or member.name.endswith(" 0") else 1.0
+    return 3 * single if member.kind == "trees" else single  # only there where trees suit the attributes
 
 
 def _linear(hops: int, *, unit: bool = True) -> Step:

@@ -1,10 +1,12 @@
 """Members become one score: percentile ranks, weighted by how well each member ranks labels it did not see.
 
     score(v) = Σ_m ω_m p_m(v),   p_m(v) ∈ (0, 1) percentile of member m's score of v among all nodes
-    ω_m ∝ exp((AUC_m − max AUC) / τ),   τ = softness · standard error of the best AUC
+    ω = (1 − s) soft + s greedy,   s = n_A / (n_A + 100),  n_A anomalous nodes that judge
+    soft_m ∝ prior_m exp((AUC_m − max AUC) / τ),   τ = softness · standard error of the best AUC
 
 The standard error (Hanley and McNeil 1982) is large with few labels, so that the weights then stay near the
-prior, and small with many, so that members that are clearly worse drop out.
+prior, and small with many, so that members that are clearly worse drop out. With many labels it pays to ask
+which members complement each other: greedy ensemble selection (Caruana et al. 2004) on the same ranks.
 """
 
 from __future__ import annotations
@@ -15,11 +17,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.metrics import auc
+
 Array = npt.NDArray[np.float64]
 
 SOFT, SOFTER = 0.5, 1.0  # with validation labels; with out-of-fold ranks, which are scarcer and noisier
 LEAST_TEMPERATURE = 0.003
+LEAST_PER_ANOMALY = 0.2  # τ is at least this divided by n_A: one node more or less moves the AUC by so much
 NEGLIGIBLE = 0.01  # members below this weight are dropped
+MANY = 100  # anomalous nodes at which greedy selection gets half of the weight
+FIRST, ROUNDS = 3, 20  # greedy selection starts with the best three and adds twenty more
 
 
 def percentile_among(reference: npt.NDArray[Any], values: npt.NDArray[Any]) -> Array:
@@ -38,17 +45,49 @@ def auc_error(value: float, anomalous: int, normal: int) -> float:
 
 
 def member_weights(
-    quality: npt.NDArray[np.float64], prior: Sequence[float], y: npt.NDArray[Any], softness: float
-) -> Array:
-    """(M,) weights that add up to 1; ``prior`` where no quality is known."""
+    ranks: Sequence[Array | None], prior: Sequence[float], y: npt.NDArray[Any], softness: float
+) -> tuple[Array, Array]:
+    """(M,) weights that add up to 1, and (M,) AUCs; the prior and nan where nothing judges.
+
+    ``ranks`` are those of the judged nodes, whose truth is ``y``; a member without is given no weight beside
+    members with.
+    """
     base = np.asarray(prior, dtype=np.float64)
-    if np.isnan(quality).all():
-        return np.asarray(base / base.sum())
-    best = float(np.nanmax(quality))
+    judged = [i for i, own in enumerate(ranks) if own is not None]
+    quality = np.full(len(base), np.nan)
+    if not judged:
+        return base / base.sum(), quality
+    table = np.stack([own for own in ranks if own is not None])
+    quality[judged] = [auc(y, own) for own in table]
     anomalous = int((y == 1).sum())
-    error = auc_error(best, anomalous, len(y) - anomalous)
-    gap = np.nan_to_num(quality, nan=-1.0) - best
-    weights = base * np.exp(gap / max(LEAST_TEMPERATURE, softness * error))
+    weights = np.zeros(len(base))
+    soft = _soft(quality[judged], base[judged], anomalous, len(y) - anomalous, softness)
+    share = anomalous / (anomalous + MANY)
+    weights[judged] = (1 - share) * soft + share * greedy_selection(table, y)
+    weights[weights < NEGLIGIBLE] = 0.0
+    return weights / weights.sum(), quality
+
+
+def greedy_selection(table: Array, y: npt.NDArray[Any]) -> Array:
+    """(M,) shares of a bag that grows by the member that raises its AUC most; the best bag seen."""
+    start = np.argsort([-auc(y, own) for own in table], kind="stable")[:FIRST]
+    counts = np.bincount(start, minlength=len(table)).astype(np.float64)
+    best, best_auc = counts.copy(), auc(y, counts @ table)
+    for _ in range(ROUNDS):
+        bag = counts @ table
+        found = [auc(y, bag + own) for own in table]
+        chosen = int(np.argmax(found))
+        counts[chosen] += 1
+        if found[chosen] >= best_auc:
+            best, best_auc = counts.copy(), found[chosen]
+    return np.asarray(best / best.sum())
+
+
+def _soft(quality: Array, prior: Array, anomalous: int, normal: int, softness: float) -> Array:
+    best = float(quality.max())
+    error = auc_error(best, anomalous, normal)
+    temperature = max(LEAST_TEMPERATURE, LEAST_PER_ANOMALY / anomalous, softness * error)
+    weights = prior * np.exp((quality - best) / temperature)
     weights /= weights.sum()
     weights[weights < NEGLIGIBLE] = 0.0
     return np.asarray(weights / weights.sum())

@@ -227,9 +227,9 @@ class AnPlus(Detector):
 
     def _combine(self, members: list[Member], judge: Judge, labels: int, n: int) -> None:
         """Weights, scores, spread and the honest ranks; members without weight are forgotten."""
-        quality = np.array([np.nan if m.ranks is None else auc(judge.y, m.ranks) for m in members])
         softness = SOFTER if judge.fold is not None else SOFT
-        weights = member_weights(quality, [prior(m, labels) for m in members], judge.y, softness)
+        priors = [prior(member, labels) for member in members]
+        weights, quality = member_weights([member.ranks for member in members], priors, judge.y, softness)
         kept = np.flatnonzero(weights > 0)
         self.members_ = [replace(members[i], fold_scores=()) for i in kept]
         self.weights_ = weights[kept]
