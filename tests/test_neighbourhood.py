@@ -102,6 +102,26 @@ def test_one_more_hop_moves_nothing(planted):
     assert one.items() <= two.items() <= three.items()
 
 
+@pytest.mark.parametrize("hops", [1, 2])
+def test_a_larger_cap_only_adds(hops):
+    rng = np.random.default_rng(3)
+    edges = np.hstack([np.vstack([np.zeros(400, int), np.arange(1, 401)]), rng.integers(1, 900, (2, 1500))])
+    graph = make_graph(range(900), edges)
+    percentile = rng.random(900) * 100
+    some, more, most = (
+        places(neighbourhood(graph, percentile, None, 0, hops=hops, cap=cap)) for cap in (60, 120, 300)
+    )
+    assert len(some) < len(more) < len(most)
+    assert some.items() <= more.items() <= most.items()
+
+
+def test_a_neighbour_that_was_cut_keeps_its_hop_when_it_comes_in_through_another():
+    graph = star(100, rim=True)
+    view = neighbourhood(graph, np.linspace(0, 100, 101), None, 0, hops=2, cap=10)
+    assert len(view.nodes) > 11
+    assert {node.hop for node in view.nodes[1:]} == {1}
+
+
 def test_expanding_a_node_adds_around_it_and_moves_nothing():
     graph = star(400)
     percentile = np.linspace(0, 100, 401)

@@ -11,7 +11,7 @@ of a hub are ranked with one partial sort.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,12 +27,14 @@ from gadcore.neighbourhood.rings import Batch, positions
 MAX_HOPS = 3
 MAX_NODES = 300  # the canvas stays fluent and readable up to about here
 MAX_EDGES = 1500
+ROUND = 60  # nodes per hop that are chosen and placed together
 STEP = 25  # neighbours added by one "+N more"
 COLUMNS = 10  # raw columns in the hover card
 
 VERDICT_OF = {1: Verdict.ANOMALOUS.value, 0: Verdict.NORMAL.value, -2: Verdict.UNSURE.value}
 _LIFT = {1: 200.0, 0: 20.0, -2: 20.0}  # known anomalies always come first; other verdicts are lifted
 _WEIGHT_LIFT = 10.0
+_UNSEEN = 127
 
 Node = int | np.integer[Any] | str
 Array = npt.NDArray[Any]
@@ -60,8 +62,10 @@ def neighbourhood(
     if cap < 1:
         raise InputError(f"a cap of {cap} nodes was asked for", "at least 1 node per hop")
     search = _Search(graph, _priority(graph, percentile, verdicts), _row(graph, node))
-    for _ in range(hops):
-        search.add_hop(min(cap, MAX_NODES))
+    # in rounds, so that a larger cap only adds to what a smaller one shows
+    for start in range(0, min(cap, MAX_NODES), ROUND):
+        for hop in range(1, hops + 1):
+            search.add_hop(hop, min(ROUND, cap - start))
     for row, times in Counter(_row(graph, n) for n in expanded).items():
         search.expand(row, STEP * times)
     return _drawn(graph, search, hops, percentile, verdicts, scores)
@@ -76,48 +80,42 @@ class _Search:
     centre: int
     hop_of: dict[int, int] = field(default_factory=dict)
     batches: list[Batch] = field(default_factory=list)
-    followed: list[int] = field(default_factory=list)
-    frontier: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.distance = np.full(self.graph.n_nodes, _UNSEEN, dtype=np.int8)  # from the centre, so far as seen
         self.shown = np.zeros(self.graph.n_nodes, dtype=bool)
-        self.shown[self.centre] = True
-        self.hop_of[self.centre] = 0
-        self.frontier = [self.centre]
+        self.distance[self.centre], self.shown[self.centre], self.hop_of[self.centre] = 0, True, 0
 
-    def add_hop(self, cap: int) -> None:
-        """Add the best ``cap`` nodes next to the frontier, no more than a fair share through one node."""
-        if not self.frontier:
+    def add_hop(self, hop: int, cap: int) -> None:
+        """Add the best ``cap`` nodes next to those one hop nearer, a fair share through each of them."""
+        frontier = sorted(row for row, at in self.hop_of.items() if at == hop - 1)
+        cap = min(cap, MAX_NODES - len(self.hop_of))
+        if not frontier or cap <= 0:
             return
-        share = cap if len(self.frontier) == 1 else max(5, cap // 4)
-        hop = self.hop_of[self.frontier[0]] + 1
-        found = [self._best(row, share) for row in self.frontier]
-        complete = all(whole for *_, whole in found)
+        share = cap if len(frontier) == 1 else max(5, cap // 4)
+        found = [self._best(row, share) for row in frontier]
         nodes = np.concatenate([part for part, *_ in found])
         values = np.concatenate([value for _, value, _ in found])
-        parents = np.repeat(self.frontier, [len(part) for part, *_ in found])
-        order = np.lexsort((parents, nodes, -values))
+        parents = np.repeat(frontier, [len(part) for part, *_ in found])
         chosen: dict[int, int] = {}
-        for i in order:
-            if len(chosen) == cap or len(self.hop_of) + len(chosen) == MAX_NODES:
-                complete = complete and set(nodes.tolist()) <= chosen.keys()
+        for i in np.lexsort((parents, nodes, -values)):
+            if len(chosen) == cap:
                 break
             chosen.setdefault(int(nodes[i]), int(parents[i]))
-        self.followed += self.frontier
+        complete = all(whole for *_, whole in found) and len(chosen) == len(np.unique(nodes))
         self._take(chosen, hop, ring=True, complete=complete)
-        self.frontier = sorted(chosen)
 
     def expand(self, row: int, count: int) -> None:
         """Add up to ``count`` more neighbours of a node in view; a node that is not in view is ignored."""
         if row not in self.hop_of:
             return
         nodes, *_ = self._best(row, min(count, MAX_NODES - len(self.hop_of)))
-        self.followed.append(row)
         self._take(dict.fromkeys(nodes.tolist(), row), self.hop_of[row] + 1, ring=False, complete=False)
 
     def _best(self, row: int, count: int) -> tuple[IntArray, FloatArray, bool]:
         """The ``count`` neighbours not in view with the highest priority, and whether these are all."""
         nodes, weights = self.graph.neighbours(row)
+        self.distance[nodes] = np.minimum(self.distance[nodes], self.hop_of[row] + 1)
         value = self.priority[nodes]
         if len(weights) and weights.min() != weights.max():
             value = value + _WEIGHT_LIFT * (weights / weights.max())
@@ -133,7 +131,8 @@ class _Search:
 
     def _take(self, chosen: dict[int, int], hop: int, *, ring: bool, complete: bool) -> None:
         rows = sorted(chosen)
-        self.hop_of.update(dict.fromkeys(rows, hop))
+        # a neighbour of the centre that was cut may come in through another one: it is still at hop 1
+        self.hop_of.update(zip(rows, self.distance[rows].tolist()))
         self.shown[rows] = True
         if rows:
             self.batches.append(Batch(rows, [chosen[r] for r in rows], hop, ring, complete))
@@ -183,7 +182,7 @@ def _drawn(
         for i, r in enumerate(rows.tolist())
     ]
     edges = [ViewEdge(ids[a], ids[b], float(w)) for a, b, w in zip(source, target, weight)]
-    left_out = _left_out(graph, search.followed, rows)
+    left_out = int(np.count_nonzero((search.distance < _UNSEEN) & ~search.shown))
     return Neighbourhood(str(graph.node_ids[search.centre]), hops, nodes, edges, left_out)
 
 
@@ -217,14 +216,6 @@ def _edges_within(graph: Graph, rows: IntArray) -> tuple[Array, Array, Array, In
     # edges of the centre (position 0) always stay
     keep = np.lexsort((target, source, -weight, source != 0))[:MAX_EDGES]
     return source[keep], target[keep], weight[keep], inside
-
-
-def _left_out(graph: Graph, followed: Sequence[int], rows: IntArray) -> int:
-    seen = np.zeros(graph.n_nodes, dtype=bool)
-    for row in set(followed):
-        seen[graph.neighbours(row)[0]] = True
-    seen[rows] = False
-    return int(np.count_nonzero(seen))
 
 
 def _attributes(graph: Graph, rows: IntArray) -> list[dict[str, str]]:
