@@ -49,47 +49,46 @@ def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) ->
         return note_figure("No epoch has been reported yet.", height)
     steps = _steps(history)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.5, 0.5])
-    for i, stage in enumerate(dict.fromkeys(str(h.get("stage", "")) for h in history)):
-        at = [k for k, h in enumerate(history) if str(h.get("stage", "")) == stage]
-        loss = [_number(history[k].get("loss")) for k in at]
-        figure.add_trace(
-            go.Scatter(
-                x=[steps[k] for k in at],
-                y=loss,
-                name=f"Loss ({stage})" if stage else "Loss",
-                mode="lines" if len(at) > 1 else "markers",
-                line={"color": palette.NORMAL, "width": 2, "dash": _DASHES[i % len(_DASHES)]},
-            ),
-            row=1,
-            col=1,
-        )
-    measured = [k for k, h in enumerate(history) if _number(h.get("auc")) is not None]
-    figure.add_trace(
-        go.Scatter(
-            x=[steps[k] for k in measured],
-            y=[_number(history[k].get("auc")) for k in measured],
-            name="Out-of-fold AUC",
-            mode="lines+markers",
-            line={"color": palette.ANOMALOUS, "width": 2},
-            marker={"size": 5},
-        ),
-        row=2,
-        col=1,
-    )
+    for i, stage in enumerate(dict.fromkeys(_stage(record) for record in history)):
+        at = [k for k, record in enumerate(history) if _stage(record) == stage]
+        name = f"Loss ({stage})" if stage else "Loss"
+        loss = _curve(history, "loss", steps, at, name, palette.NORMAL, _DASHES[i % len(_DASHES)])
+        figure.add_trace(loss, row=1, col=1)
+    measured = [k for k, record in enumerate(history) if _number(record.get("auc")) is not None]
+    auc = _curve(history, "auc", steps, measured, "Out-of-fold AUC", palette.ANOMALOUS, "solid")
+    figure.add_trace(auc, row=2, col=1)
     if not measured:
-        figure.add_annotation(
-            text="no AUC yet: it needs labels of both kinds",
-            showarrow=False,
-            x=0.5,
-            y=0.2,
-            xref="paper",
-            yref="paper",
-        )
+        missing = "no AUC yet: it needs labels of both kinds"
+        figure.add_annotation(text=missing, showarrow=False, x=0.5, y=0.2, xref="paper", yref="paper")
     figure.add_hline(y=0.5, row=2, col=1, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
     figure.update_yaxes(title_text="loss", row=1, col=1)
     figure.update_yaxes(title_text="AUC", range=[0.4, 1.02], row=2, col=1)
     figure.update_xaxes(title_text="epoch", row=2, col=1)
     return tidy(figure, height)
+
+
+def _curve(
+    history: Sequence[Mapping[str, Any]],
+    field: str,
+    steps: Sequence[int],
+    at: Sequence[int],
+    name: str,
+    colour: str,
+    dash: str,
+) -> go.Scatter:
+    """One line of a field over the records ``at``; few points are marked, so that one alone is seen."""
+    return go.Scatter(
+        x=[steps[k] for k in at],
+        y=[_number(history[k].get(field)) for k in at],
+        name=name,
+        mode="lines+markers" if len(at) < 30 else "lines",
+        line={"color": colour, "width": 2, "dash": dash},
+        marker={"size": 5},
+    )
+
+
+def _stage(record: Mapping[str, Any]) -> str:
+    return str(record.get("stage", ""))
 
 
 def _steps(history: Sequence[Mapping[str, Any]]) -> list[int]:
