@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gadcore.cli.show import out
@@ -17,12 +18,29 @@ if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
+EXPERIMENTS = ("paper",)
 
 
 def add_commands(commands: Commands) -> None:
     bench = commands.add("bench", run_benchmark, "measure speed and accuracy beside peers", "bench training")
     bench.add_argument("name", nargs="?", help="which one, or all; without a name they are listed")
     bench.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the benchmark")
+    study = commands.add(
+        "experiments", run_experiment, "reproduce the paper's tables", "experiments paper --quick"
+    )
+    study.add_argument("name", nargs="?", help="which one; without a name they are listed")
+    study.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the experiment")
+
+
+def run_experiment(given: Namespace) -> int:
+    """Run one experiment in this process."""
+    if given.name is None:
+        out(given, list(EXPERIMENTS), *EXPERIMENTS)
+        return 0
+    if given.name not in EXPERIMENTS:
+        raise InputError(f"there is no experiment {given.name!r}", f"one of {', '.join(EXPERIMENTS)}")
+    code: int = import_module(f"gadcore.experiments.{given.name}").main(given.options)
+    return code
 
 
 def benchmark_names() -> list[str]:

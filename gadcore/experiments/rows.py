@@ -1,0 +1,126 @@
+"""Measurements of methods on benchmark splits, one JSON line each, appended to a file as they come.
+
+A row has ``graph, method, rate, seed, stratified, auc, ap, precision_at_k, k, cpu_seconds, params, versions,
+command``; auc and ap are shares. What a file already holds is not measured again, so that a study can be
+stopped and gone on with at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from gadcore.errors import GadError
+from gadcore.experiments.splits import random_split
+from gadcore.ingest import read
+from gadcore.metrics import auc, average_precision, precision_at
+
+K = 50  # of precision at k
+PACKAGES = ("torch", "scikit-learn", "numpy", "scipy", "xgboost-cpu")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit to measure."""
+
+    graph: str
+    method: str
+    rate: float
+    seed: int
+    stratified: bool = False
+    params: tuple[tuple[str, Any], ...] = field(default=())
+
+    def key(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True, default=list)
+
+
+def measure(cell: Cell) -> dict[str, Any]:
+    """Fit on the split's training labels, select on its validation labels, score its test nodes."""
+    from gadcore.detectors import make_detector
+
+    reading = _graph(cell.graph)
+    if reading.truth is None:
+        raise GadError(f"{cell.graph!r} has no truth to measure against.")
+    split = random_split(reading.graph, reading.truth, cell.rate, seed=cell.seed, stratified=cell.stratified)
+    detector = make_detector(cell.method, seed=cell.seed, **dict(cell.params))
+    start = time.process_time()
+    detector.fit(reading.graph, split.train, validation=split.validation)
+    seconds = time.process_time() - start
+    y, scores = reading.truth.y[split.test] == 1, detector.scores_[split.test]
+    return {
+        **asdict(cell),
+        "params": dict(cell.params),
+        "auc": auc(y, scores),
+        "ap": average_precision(y, scores),
+        "precision_at_k": precision_at(y, scores, K),
+        "k": K,
+        "cpu_seconds": round(seconds, 3),
+        "versions": {name: version(name) for name in PACKAGES},
+    }
+
+
+def load_rows(path: Path) -> list[dict[str, Any]]:
+    """Rows of a file; a half-written last line is left out."""
+    if not path.exists():
+        return []
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            continue
+    return rows
+
+
+def key_of(row: dict[str, Any]) -> str:
+    """The key of the cell that a row measured."""
+    params = tuple(sorted(row.get("params", {}).items()))
+    return Cell(
+        row["graph"], row["method"], row["rate"], row["seed"], row.get("stratified", False), params
+    ).key()
+
+
+def missing(cells: Iterable[Cell], path: Path) -> list[Cell]:
+    """Cells that the file does not hold."""
+    done = {key_of(row) for row in load_rows(path)}
+    return [cell for cell in cells if cell.key() not in done]
+
+
+def run(cells: list[Cell], path: Path, command: str, jobs: int = 1) -> Iterator[tuple[Cell, dict[str, Any]]]:
+    """Measure what is missing, append each row when it is there, and yield it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for cell, row in _measured(missing(cells, path), jobs):
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**row, "command": command}) + "\n")
+        yield cell, row
+
+
+def _measured(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, dict[str, Any]]]:
+    if jobs == 1:
+        _one_thread()
+        yield from ((cell, measure(cell)) for cell in cells)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        waiting = {pool.submit(measure, cell): cell for cell in cells}
+        for future in as_completed(waiting):
+            yield waiting[future], future.result()
+
+
+def _one_thread() -> None:
+    """Several pools of spinning threads on few cores cost more than they give."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@lru_cache(maxsize=2)
+def _graph(name: str) -> Any:
+    return read(name)

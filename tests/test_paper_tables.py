@@ -1,0 +1,75 @@
+"""The paper's tables: resumable rows, and a page drawn from rows alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gadcore.experiments.published import GRAPHS, METHODS, PUBLISHED, RATES
+from gadcore.experiments.rows import Cell, load_rows, missing, run
+from gadcore.experiments.tables import best_methods, collect, render
+
+
+def row(method: str, seed: int, auc: float, **more: Any) -> dict[str, Any]:
+    base = {"graph": "cora", "method": method, "rate": 0.025, "seed": seed, "stratified": False, "params": {}}
+    return {**base, "auc": auc, "ap": auc / 2, **more}
+
+
+def test_the_published_tables_are_complete() -> None:
+    assert len(PUBLISHED) == len(GRAPHS) * len(METHODS) * len(RATES) == 165
+    assert PUBLISHED[0.025, "cora", "an"] == (88.8, 5.4)
+    assert PUBLISHED[0.1, "computers", "imverde"] == (99.1, 0.4)
+
+
+def test_the_best_and_what_cannot_be_told_from_it_are_bold() -> None:
+    cells = {
+        "an+": {0: 90.0, 1: 91.0, 2: 92.0},
+        "an": {0: 89.9, 1: 91.1, 2: 91.9},
+        "nn": {0: 70.0, 1: 71.0, 2: 72.1},
+        "n": {0: 91.0},
+    }
+    assert best_methods({k: v for k, v in cells.items() if k != "n"}) == {"an+", "an"}
+    assert best_methods({}) == set()
+
+
+def test_a_cell_shows_mean_std_splits_and_distance_from_the_paper() -> None:
+    rows = [row("an", seed, 0.80 + seed / 100) for seed in range(3)]
+    page = render(rows)
+    assert "**81.0 (1.0)** \\* n=3" in page  # the paper has 88.8 (5.4)
+    assert "*88.8 (5.4)*" in page
+    assert "Average precision, 2.5% labelled" in page
+
+
+def test_rows_with_own_parameters_stay_out_of_the_tables() -> None:
+    rows = [row("an", 0, 0.9), row("an", 0, 0.1, params={"lambda_": 1.0})]
+    assert collect(rows) == {(0.025, "cora", "an"): {0: 90.0}}
+
+
+def test_stratified_rows_get_their_own_tables() -> None:
+    page = render([row("an", 0, 0.9), row("an", 0, 0.95, stratified=True)])
+    assert page.index("Purely random splits") < page.index("Stratified splits")
+    assert "95.0 (0.0)" in page[page.index("Stratified splits") :]
+
+
+def test_what_a_file_holds_is_not_measured_again(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row("an", 0, 0.9)) + "\n" + '{"graph": "co', encoding="utf-8")
+    cells = [Cell("cora", "an", 0.025, seed) for seed in range(2)]
+    assert len(load_rows(path)) == 1
+    assert missing(cells, path) == cells[1:]
+
+
+@pytest.mark.datasets
+def test_a_fit_becomes_a_row_and_a_second_run_adds_none(tmp_path: Path, datasets: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    cells = [Cell("cora", "sgc-lr", 0.025, 100)]
+    measured = list(run(cells, path, "a command"))
+    assert len(measured) == 1
+    (stored,) = load_rows(path)
+    assert 0.6 < stored["auc"] < 1
+    assert stored["command"] == "a command"
+    assert stored["cpu_seconds"] > 0
+    assert list(run(cells, path, "a command")) == []
