@@ -1,118 +1,89 @@
-"""Which model to trust on a project's own labels: out-of-fold figures of several runs, side by side.
+"""Which model to trust on a project's own labels: out-of-fold AUC of several runs, with honest intervals.
 
-Every run is judged on the same nodes: those for which each of them has a score from models that did not see
-the label. Intervals and the chance to be best come from one bootstrap over these labels, drawn by verdict, so
-that runs are compared in pairs. Labels chosen by a query strategy are not a random sample: the order of the
-models carries over to the whole graph better than the figures themselves.
+With m anomalous and n normal labels the AUC is an average, over all ways to match them, of the mean of
+min(m, n) independent pairs; so its variance is at most AUC (1 − AUC) / min(m, n). The interval is therefore
+Wilson's for min(m, n) trials: rather too wide than too narrow, and sound at AUC = 1.
+
+The AUC is each run's own: over pairs of labels held out from the same model. Scores held out from different
+models have different scales, so figures pooled over folds would favour methods that put them on one scale.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
+from math import sqrt
 
 from gadcore.cases import RunInfo
-from gadcore.graph import IntArray
-from gadcore.metrics import auc, average_precision
 
-if TYPE_CHECKING:
-    from gadcore.workspace import Workspace
-
-LEAST = 3  # labels of each kind below which an interval says nothing
-_DRAWS = 400
-
-Floats = npt.NDArray[np.float64]
+LEAST = 3  # labels of the rarer kind below which nothing is claimed
+_Z = 1.645  # 90 % of the normal distribution
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Out-of-fold figures of one run; None where the labels do not give them."""
+    """Out-of-fold AUC of one run with its 90 % interval; None where its labels do not give one."""
 
     run: RunInfo
     auc: float | None
-    low: float | None  # 5th and 95th percentile of the bootstrap
+    low: float | None
     high: float | None
-    ap: float | None
-    chance: float | None  # share of draws in which this run has the highest AUC
-    normal: int  # labels that the figures rest on
-    anomalous: int
+
+    @property
+    def rarer(self) -> int:
+        """Labels of the rarer kind that the figure rests on."""
+        return min(self.run.normal, self.run.anomalous)
 
 
-def estimates(workspace: Workspace, run_ids: Sequence[str], *, seed: int = 0) -> list[Estimate]:
-    """Figures of finished runs on the labels they have in common, best AUC first."""
-    results = [workspace.result(run_id) for run_id in run_ids]
-    done = [result for result in results if result is not None]
-    held = [None if r.out_of_fold is None else np.asarray(r.out_of_fold, dtype=np.float64) for r in done]
-    judged = [scores for scores in held if scores is not None]
-    nodes, y = _common(workspace, judged)
-    draws = _bootstrap([scores[nodes] for scores in judged], y, seed)
-    best = np.argmax(draws, axis=0) if draws is not None else None
-    found, position = [], 0
-    for result, scores in zip(done, held):
-        if scores is None:
-            found.append(Estimate(result.info, result.info.auc, None, None, None, None, 0, 0))
-            continue
-        drawn = draws[position] if draws is not None else None
-        chance = float((best == position).mean()) if best is not None else None
-        found.append(_estimate(result.info, scores[nodes], y, drawn, chance))
-        position += 1
+def estimates(runs: Sequence[RunInfo]) -> list[Estimate]:
+    """Figures of finished runs, best AUC first; runs without a figure last."""
+    found = [_estimate(run) for run in runs if run.status == "done"]
     return sorted(found, key=lambda e: (e.auc is None, -(e.auc or 0.0)))
 
 
-def _common(workspace: Workspace, held: Sequence[Floats]) -> tuple[IntArray, npt.NDArray[np.int8]]:
-    """Labelled nodes that every run has a held-out score for, and their verdicts as 0 and 1."""
-    labels = workspace.labels()
-    nodes, y = labels.indices, labels.targets
-    keep = np.ones(len(nodes), dtype=bool)
-    for scores in held:
-        keep &= np.isfinite(scores[nodes])
-    return nodes[keep], y[keep]
+def _estimate(run: RunInfo) -> Estimate:
+    trials = min(run.normal, run.anomalous)
+    if run.auc is None or not trials:
+        return Estimate(run, None, None, None)
+    return Estimate(run, run.auc, *wilson(run.auc, trials))
 
 
-def _estimate(
-    run: RunInfo, scores: Floats, y: npt.NDArray[np.int8], drawn: Floats | None, chance: float | None
-) -> Estimate:
-    normal, anomalous = int((y == 0).sum()), int((y == 1).sum())
-    if not normal or not anomalous:
-        return Estimate(run, None, None, None, None, None, normal, anomalous)
-    low, high = (float(q) for q in np.quantile(drawn, [0.05, 0.95])) if drawn is not None else (None, None)
-    return Estimate(run, auc(y, scores), low, high, average_precision(y, scores), chance, normal, anomalous)
-
-
-def _bootstrap(held: Sequence[Floats], y: npt.NDArray[np.int8], seed: int) -> Floats | None:
-    """(runs, draws) AUC on the same redrawn labels for every run; None with too few of a kind."""
-    normal, anomalous = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
-    if min(len(normal), len(anomalous)) < LEAST or not held:
-        return None
-    rng = np.random.default_rng(seed)
-    found = np.empty((len(held), _DRAWS))
-    for draw in range(_DRAWS):
-        rows = np.concatenate([rng.choice(normal, len(normal)), rng.choice(anomalous, len(anomalous))])
-        for i, scores in enumerate(held):
-            found[i, draw] = auc(y[rows], scores[rows])
-    return found
+def wilson(share: float, trials: int) -> tuple[float, float]:
+    """Wilson's 90 % interval of a share seen in a number of trials."""
+    spread = _Z * sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))
+    middle, scale = share + _Z**2 / (2 * trials), 1 + _Z**2 / trials
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def advice(found: Sequence[Estimate], default: str) -> str:
     """Which model to trust, in a sentence that the figures support."""
     known = [e for e in found if e.auc is not None]
     if not known:
-        return "The labels do not give an estimate yet: mark at least one normal and one anomalous node."
+        return "The labels do not give an estimate yet: mark at least two normal and two anomalous nodes."
     best = known[0]
-    if best.chance is None:
+    if best.rarer < LEAST or best.low is None:
         return (
-            f"Too few labels to tell models apart: {best.normal} normal, {best.anomalous} anomalous, where "
-            f"{LEAST} of each is the least. Until then trust {default}."
+            f"Too few labels to tell models apart: {best.run.normal} normal, {best.run.anomalous} anomalous. "
+            f"Until there are more, trust {default}."
         )
-    fallback = next((e for e in known if e.run.model == default), None)
-    if best.run.model == default or fallback is None or best.chance >= 0.9:
-        certain = "clearly" if best.chance >= 0.9 else "narrowly"
-        return f"{best.run.model} is {certain} ahead on your labels (best in {best.chance:.0%} of resamples)."
-    return (
-        f"{best.run.model} has the highest figure, but is best in only {best.chance:.0%} of resamples: its "
-        f"lead over {default} is within the noise of your labels. {default} remains the safe choice."
-    )
+    close = [e for e in known[1:] if (e.auc or 0.0) >= best.low]
+    if not close:
+        return f"{best.run.model} is clearly ahead on your labels."
+    if best.run.model == default:
+        return f"{default} has the highest figure; {_names(close)} within the noise of your labels."
+    if default in {e.run.model for e in close}:
+        return (
+            f"{best.run.model} has the highest figure, but its lead over {default} is within the noise of "
+            f"your labels. {default} remains the safe choice."
+        )
+    return f"{best.run.model} has the highest figure; {_names(close)} within the noise of your labels."
+
+
+def _names(close: Sequence[Estimate]) -> str:
+    names = [e.run.model for e in close]
+    return f"{names[0]} is" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} are"
+
+
+def same_labels(found: Sequence[Estimate]) -> bool:
+    """Whether all runs learned from the same label set: only then do their figures compare."""
+    return len({e.run.label_hash for e in found}) <= 1

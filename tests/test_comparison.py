@@ -2,87 +2,65 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 from sample_workspace import sample_run
 
-from gadcore.comparison import advice, estimates
-from gadcore.labels import Labels
-from gadcore.metrics import auc
+from gadcore.comparison import advice, estimates, same_labels, wilson
 
 
-class Judged:
-    """A workspace with three runs: a good one, a random one, and one without held-out scores."""
-
-    def __init__(self, graph, y, labels: Labels) -> None:
-        rng = np.random.default_rng(1)
-        good, noise = y + rng.normal(0, 0.4, len(y)), rng.random(len(y))
-        good[labels.normal[0]] = np.nan  # one label was never held out: nobody is judged on it
-        held = {"good": good, "noise": noise, "bare": None}
-        self._runs = {
-            name: SimpleNamespace(info=sample_run(id=name, model=name, auc=0.7), out_of_fold=scores)
-            for name, scores in held.items()
-        }
-        self.graph, self._labels = graph, labels
-
-    def result(self, run_id):
-        return self._runs.get(run_id)
-
-    def labels(self) -> Labels:
-        return self._labels
+def runs(**aucs: float | None):
+    return [sample_run(id=m, model=m, auc=a, normal=40, anomalous=15) for m, a in aucs.items()]
 
 
-@pytest.fixture
-def judged(planted, planted_labels) -> Judged:
-    graph, y = planted
-    return Judged(graph, y, planted_labels)
+def test_the_best_comes_first_and_runs_without_a_figure_last() -> None:
+    found = estimates(runs(bare=None, good=0.95, poor=0.6))
+    assert [e.run.model for e in found] == ["good", "poor", "bare"]
+    assert (found[2].auc, found[2].low, found[2].high) == (None, None, None)
 
 
-def test_the_better_model_comes_first_with_an_interval_around_its_auc(judged) -> None:
-    first, second = estimates(judged, ["noise", "good"])
-    assert (first.run.model, second.run.model) == ("good", "noise")
-    assert first.low <= first.auc <= first.high
-    assert first.chance > 0.9
-    assert first.chance + second.chance == pytest.approx(1)
+def test_only_finished_runs_are_judged() -> None:
+    assert estimates([sample_run(status="failed"), sample_run(status="running")]) == []
 
 
-def test_all_are_judged_on_the_same_labels(judged) -> None:
-    found = estimates(judged, ["good", "noise"])
-    assert {(e.normal, e.anomalous) for e in found} == {(29, 8)}
-    labels = judged.labels()
-    nodes, y = labels.indices[1:], labels.targets[1:]
-    noise = next(e for e in found if e.run.model == "noise")
-    assert noise.auc == pytest.approx(auc(y, judged.result("noise").out_of_fold[nodes]))
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("trials", [1, 5, 100])
+def test_an_interval_holds_its_figure_and_stays_within_bounds(share, trials) -> None:
+    low, high = wilson(share, trials)
+    assert 0 <= low <= share + 1e-12
+    assert share - 1e-12 <= high <= 1
 
 
-def test_a_run_without_held_out_scores_keeps_its_own_figure(judged) -> None:
-    bare = next(e for e in estimates(judged, ["bare", "good"]) if e.run.model == "bare")
-    assert (bare.auc, bare.low, bare.chance) == (0.7, None, None)
+def test_a_perfect_figure_from_few_labels_is_not_certain() -> None:
+    assert wilson(1.0, 15)[0] == pytest.approx(0.847, abs=0.001)
+    assert wilson(1.0, 1500)[0] > 0.99
 
 
-def test_runs_that_are_gone_are_left_out(judged) -> None:
-    assert [e.run.model for e in estimates(judged, ["good", "deleted"])] == ["good"]
-    assert estimates(judged, []) == []
+def test_an_interval_narrows_with_labels() -> None:
+    widths = [high - low for low, high in (wilson(0.8, n) for n in (5, 20, 80))]
+    assert widths == sorted(widths, reverse=True)
 
 
-def test_the_same_labels_give_the_same_figures(judged) -> None:
-    assert estimates(judged, ["good", "noise"]) == estimates(judged, ["good", "noise"])
+def test_a_clear_lead_is_said() -> None:
+    assert advice(estimates(runs(good=0.95, poor=0.55)), "an+") == "good is clearly ahead on your labels."
 
 
-def test_advice_follows_the_evidence(judged, planted) -> None:
-    found = estimates(judged, ["good", "noise"])
-    assert "good is clearly ahead" in advice(found, "noise")
-    assert "no estimate" in advice([], "an+") or "do not give an estimate" in advice([], "an+")
-    few = Judged(planted[0], planted[1], Labels.from_indices(planted[0], normal=[0, 1], anomalous=[2]))
-    few._labels = Labels.from_indices(planted[0], normal=[1], anomalous=[2])
-    assert "Too few labels" in advice(estimates(few, ["noise"]), "an+")
+def test_a_lead_within_the_noise_keeps_the_default() -> None:
+    found = estimates([*runs(other=0.96), sample_run(model="an+", auc=0.94, normal=40, anomalous=15)])
+    assert "an+ remains the safe choice" in advice(found, "an+")
 
 
-def test_a_lead_within_the_noise_keeps_the_default(judged) -> None:
-    from dataclasses import replace
+def test_what_cannot_be_told_from_the_best_is_named() -> None:
+    found = estimates(runs(a=0.96, b=0.95, c=0.94, d=0.5))
+    assert "b and c are within the noise" in advice(found, "an+")
+    assert "b is within the noise" in advice(estimates(runs(a=0.96, b=0.95)), "a")
 
-    found = estimates(judged, ["good", "noise"])
-    close = [replace(found[0], chance=0.6), replace(found[1], run=sample_run(model="an+"), chance=0.4)]
-    assert "an+ remains the safe choice" in advice(close, "an+")
+
+def test_too_few_labels_claim_nothing() -> None:
+    few = [sample_run(auc=1.0, normal=9, anomalous=2)]
+    assert "Too few labels" in advice(estimates(few), "an+")
+    assert "do not give an estimate" in advice([], "an+")
+
+
+def test_runs_on_different_labels_are_recognised() -> None:
+    assert same_labels(estimates(runs(a=0.9, b=0.8)))
+    assert not same_labels(estimates([sample_run(label_hash="x"), sample_run(label_hash="y")]))

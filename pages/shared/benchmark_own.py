@@ -12,17 +12,16 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from gadcore.cases import RunInfo
-from gadcore.comparison import Estimate, advice, estimates
+from gadcore.comparison import Estimate, advice, estimates, same_labels
 from gadcore.detectors import REGISTRY
 from gadcore.errors import GadError
 from gadcore.workspace import Workspace
-from pages.shared import palette, state
+from pages.shared import palette
 from pages.shared.figures import tidy
 from pages.shared.train_form import DEFAULT_MODEL, missing_labels
 from pages.shared.train_runs import progress_text, title_of
 
 _COMPARISON = "comparison"  # preference: {"runs": [ids], "before": id of the run in use then}
-_KEPT = "benchmark-estimates"
 _FIRST = ("an+", "an", "sgc-lr", "xgb-graph", "isolation-forest", "label-propagation")
 
 
@@ -94,9 +93,9 @@ def _show_runs(workspace: Workspace, live: bool) -> None:
             st.rerun()
         if working:
             _progress(workspace, runs, working)
-        done = [run.id for run in runs if run.status == "done"]
-        if done:
-            _figures(workspace, _kept(workspace, done))
+        found = estimates(runs)
+        if found:
+            _figures(workspace, found)
         for run in runs:
             if run.status in ("failed", "cancelled"):
                 st.warning(f"{title_of(run)} {run.status}. {run.message}", icon=":material/warning:")
@@ -127,26 +126,18 @@ def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo])
         st.rerun(scope="app")
 
 
-def _kept(workspace: Workspace, run_ids: list[str]) -> list[Estimate]:
-    """The estimates, worked out once per set of runs and labels."""
-    key = (tuple(run_ids), workspace.labels().hash(workspace.graph))
-    kept = state.remembered(_KEPT, None)
-    if kept is None or kept[0] != key:
-        kept = (key, estimates(workspace, run_ids))
-        state.remember(_KEPT, kept)
-    found: list[Estimate] = kept[1]
-    return found
-
-
 def _figures(workspace: Workspace, found: list[Estimate]) -> None:
     st.success(advice(found, DEFAULT_MODEL), icon=":material/verified:")
     st.plotly_chart(estimate_figure(found), key="estimates", config={"displayModeBar": False})
-    judged = next((e for e in found if e.normal), None)
-    if judged:
-        st.caption(
-            f"Dots: AUC on {judged.normal} normal and {judged.anomalous} anomalous labels, held out in turn; "
-            "lines: 90 % of bootstrap resamples. Labels that a query chose are no random sample: trust the "
-            "order more than the figures."
+    st.caption(
+        "Dots: AUC over labels held out in turn, as in the list of runs; lines: a cautious 90 % interval. "
+        "The figure also chose the settings, and labels that a query chose are no random sample: a "
+        "difference shorter than the lines means nothing."
+    )
+    if not same_labels(found):
+        st.warning(
+            "Labels were added while the methods trained, so not all learned from the same. Compare again.",
+            icon=":material/warning:",
         )
     used = workspace.current_run()
     for estimate in found:
@@ -158,9 +149,7 @@ def _row(workspace: Workspace, estimate: Estimate, *, in_use: bool) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"method-{run.model}"):
         st.markdown(f"**{title_of(run)}**", width="stretch")
         st.markdown(f"AUC **{_figure(estimate.auc)}**")
-        st.markdown(f"AP **{_figure(estimate.ap)}**")
-        chance = "–" if estimate.chance is None else f"{estimate.chance:.0%}"
-        st.markdown(f"best in **{chance}**")
+        st.markdown("" if estimate.low is None else f"{estimate.low:.2f} to {estimate.high:.2f}")
         st.markdown("–" if run.seconds is None else f"{run.seconds:.1f} s")
         if in_use:
             st.badge("in use", icon=":material/push_pin:", color="violet")
