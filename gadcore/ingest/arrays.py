@@ -16,6 +16,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def _load_npz(path: Path, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
                     "save it again without dtype=object; pickles are never opened here",
                 )
             return {k: file[k] for k in file.files if k not in objects}
-    except UNREADABLE as error:
+    except (*UNREADABLE, SyntaxError, TokenError) as error:  # the last two: a damaged array header
         raise InputError(
             f"{path.name} is not a readable .npz file ({error})",
             "a complete archive written by numpy.savez",

@@ -143,7 +143,8 @@ def parse_boolean(series: pd.Series) -> npt.NDArray[np.float64]:
     known = {word: float(word in _TRUE) for pair in _BOOLEANS for word in pair}
     codes, words = pd.factorize(series)
     values = [*(known.get(str(w).strip().lower(), np.nan) for w in words), np.nan]
-    return np.asarray(values, dtype=np.float64)[np.asarray(codes)]  # a missing value has code -1: the last
+    table: npt.NDArray[np.float64] = np.array(values)
+    return np.asarray(table[codes])  # a missing value has code -1: the last of the table
 
 
 def _typed_number(series: pd.Series, name: str, place: Place) -> Parsed:

@@ -14,7 +14,7 @@ from gadcore.graph import IntArray
 from gadcore.ingest import mapping as names
 from gadcore.ingest.mapping import Mapping
 from gadcore.ingest.nodes import Ids, id_values
-from gadcore.ingest.parts import MAX_LISTED, Dropped, Parts, Table, counted, shown
+from gadcore.ingest.parts import MAX_LISTED, Dropped, Parts, Table, counted, shown, usable_weights
 
 _TYPICAL = "source and target (or from/to, src/dst, :START_ID/:END_ID, ~from/~to, …)"
 
@@ -86,8 +86,7 @@ def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
     values = np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
     if table.optional_weight:
         values = np.where(series.isna().to_numpy(), 1.0, values)
-    with np.errstate(over="ignore"):
-        bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)) | (values < 0))
+    weights, bad = usable_weights(values)
     if len(bad):
         raise InputError(
             f"{table.place(int(bad[0]))}: weight {series.iloc[bad[0]]!r} in column {column!r} "
@@ -95,7 +94,7 @@ def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
             "a finite number above 0 (a_nm > 0)",
             "correct the weights, or choose another weight column in the mapping",
         )
-    return values
+    return weights
 
 
 def _list_dropped(dropped: list[Dropped], table: Table, rows: IntArray, reason: str) -> None:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.graph import IntArray
-from gadcore.ingest.parts import Parts, TruthArray, row_ids
+from gadcore.ingest.parts import Parts, TruthArray, row_ids, usable_weights
 
 _BYTES_PER_NODE = 64  # of ids and row pointers: what a declared size costs at least
 _BY_CLASS = "Truth: the smallest"
@@ -63,8 +63,7 @@ def matrix_parts(adjacency: Any, x: Any, y: Any, file: str, format_name: str) ->
         raise InputError(
             f"{file} has an adjacency matrix of shape {coo.shape}", "a square one, one row per node"
         )
-    weights = _real(coo.data, f"{file}: the adjacency matrix").astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    weights, bad = usable_weights(_real(coo.data, f"{file}: the adjacency matrix"))
     if len(bad):
         raise InputError(
             f"{file}: the edge from row {coo.row[bad[0]]} to {coo.col[bad[0]]} has weight {weights[bad[0]]}",
@@ -157,9 +156,13 @@ def edge_parts(
     if len(bad) or not n:
         where = f"edge {int(bad[0])} joins rows {rows[bad[0]]} and {cols[bad[0]]}" if len(bad) else "no nodes"
         raise InputError(f"{file}: {where}", f"row numbers from 0 to {n - 1}" if n else "at least one node")
-    weights = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64).ravel()
-    if len(weights) != len(rows) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError(f"{file}: edge weights do not fit", "one finite number above 0 per edge")
+    given = np.ones(len(rows)) if weight is None else _real(weight, f"{file}: the edge weights").ravel()
+    weights, bad = usable_weights(given)
+    if len(weights) != len(rows) or len(bad):
+        found = (
+            f"{len(weights):,} weights" if not len(bad) else f"edge {int(bad[0])} has weight {given[bad[0]]}"
+        )
+        raise InputError(f"{file}: {found}", f"a finite number above 0 for each of {len(rows):,} edges")
     keep = weights > 0
     parts = Parts(
         format_name, row_ids(n), rows[keep], cols[keep], weights[keep], pd.DataFrame(index=range(n))

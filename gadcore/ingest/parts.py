@@ -105,6 +105,13 @@ def counted(n: int, word: str, plural: str | None = None) -> str:
     return f"{n:,} {word if n == 1 else plural or word + 's'}"
 
 
+def usable_weights(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], IntArray]:
+    """Weights in the precision that A has (float32), and where they are negative, NaN or infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        weights = np.asarray(values).astype(np.float32).astype(np.float64)
+    return weights, np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+
+
 def row_ids(n: int, rows: IntArray | None = None) -> npt.NDArray[np.object_]:
     """Ids '0', '1', … of formats that number their nodes."""
     return np.array([str(i) for i in (range(n) if rows is None else rows)], dtype=object)

@@ -107,10 +107,19 @@ def test_mat_keys(tmp_path: Path, keys: tuple[str, str, str], compressed: bool) 
     assert reading.truth.y.tolist() == Y.tolist()
 
 
+@pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("symmetry", ["general", "symmetric"])
-def test_matrix_market(tmp_path: Path, symmetry: str) -> None:
-    scipy.io.mmwrite(tmp_path / "g.mtx", A.tocoo(), symmetry=symmetry)
+def test_matrix_market(tmp_path: Path, symmetry: str, dense: bool) -> None:
+    matrix = A.toarray() if dense else A.tocoo()
+    scipy.io.mmwrite(tmp_path / "g.mtx", matrix, symmetry=symmetry, comment="the karate club")
     assert_club(read_graph(tmp_path / "g.mtx"))
+
+
+def test_matrix_market_pattern_and_integers(tmp_path: Path) -> None:
+    scipy.io.mmwrite(tmp_path / "i.mtx", A.astype(np.int64).tocoo())
+    assert_club(read_graph(tmp_path / "i.mtx"))
+    scipy.io.mmwrite(tmp_path / "p.mtx", A.tocoo(), field="pattern")
+    assert_club(read_graph(tmp_path / "p.mtx"), weighted=False)
 
 
 def test_sparse_attributes_stay_sparse(tmp_path: Path) -> None:
@@ -159,12 +168,19 @@ MTX = "%%MatrixMarket matrix coordinate real general\n"
         ("cells.mat", save_mat(Network=np.array([["a"], [2]], dtype=object)), "cell, struct or complex"),
         ("hdf.mat", save_text("MATLAB 7.3 MAT-file".ljust(124) + "\x00\x02IM" + " " * 600), "7.3"),
         ("junk.mat", save_text("junk" * 200), "not a readable .mat file"),
-        ("value.mtx", save_text(MTX + "3 3 1\n1 2 x\n"), "not a readable MatrixMarket"),
+        ("value.mtx", save_text(MTX + "3 3 1\n1 2 x\n"), "line 3 or later: '1 2 x'"),
+        ("place.mtx", save_text(MTX + "3 3 1\n1 -2 1\n"), r"entry 1 is at \(1, -2\)"),
+        ("size.mtx", save_text(MTX + "3 x 1\n1 2 1\n"), "line 2: no size"),
+        ("array.mtx", save_text(MTX.replace("coordinate", "array") + "50000 50000\n1\n"), "cut short"),
         ("cut.mtx", save_text(MTX + "3 3 90000\n1 2 1\n"), "cut short"),
         ("huge.mtx", save_text(MTX + "3000000000 3000000000 1\n1 2 1\n"), "unpacks to 192.0 GB"),
         ("negative.mtx", save_text(MTX + "3 3 1\n1 2 -1\n"), "weight -1"),
-        ("complex.mtx", save_text(MTX.replace("real", "complex") + "3 3 1\n1 2 1 1\n"), "complex numbers"),
-        ("banner.mtx", save_text("hello\n"), "not a readable MatrixMarket"),
+        (
+            "complex.mtx",
+            save_text(MTX.replace("real", "complex") + "3 3 1\n1 2 1 1\n"),
+            "coordinate complex general",
+        ),
+        ("banner.mtx", save_text("hello\n"), "no %%MatrixMarket line"),
     ],
 )
 def test_broken_matrices_are_explained(tmp_path: Path, name: str, save, message: str) -> None:  # type: ignore[no-untyped-def]
