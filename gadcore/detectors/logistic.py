@@ -109,7 +109,8 @@ def _newton(problem: _Problem, size: int) -> Array:
         if not active.any():
             break
         part = problem.only(active)
-        step: Array = -np.linalg.solve(part.curvature(p[:, active]), gradient[:, active].T[:, :, None])[:, :, 0].T
+        down = np.linalg.solve(part.curvature(p[:, active]), gradient[:, active].T[:, :, None])
+        step = -np.asarray(down, dtype=np.float64)[:, :, 0].T
         slope = _dot(step, gradient[:, active])
         start = (p[:, active], value[active], gradient[:, active])
         p[:, active], value[active], gradient[:, active] = _backtrack(part, start, step, slope)

@@ -1,0 +1,119 @@
+"""Scores become probabilities: out-of-fold Platt scaling, weighted so that labels stand for the whole graph.
+
+    P(anomalous | v) = σ(a · logit p(v) + b),   p(v) percentile of the score among all nodes
+
+a and b maximise the weighted likelihood of the labels, each at the percentile that a model gave it which did
+not see it; there are none when a ≤ 0. A label drawn at random for the audit with inclusion probability π
+counts 1/π: it stands for nodes that nobody looked at. A label chosen by a query stands for itself. Numpy only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.graph import FloatArray
+from gadcore.labels import Labels
+
+Array = npt.NDArray[np.float64]
+
+LEAST = 5  # labels of each class
+LARGEST_WEIGHT = 20.0  # times the median: one rare draw must not decide alone
+PULL = 1e-2  # strength of the prior a = 1: keeps the fit finite when the classes do not overlap
+BANDS = ((0.05, "under 5 %"), (0.2, "5–20 %"), (0.5, "20–50 %"), (0.8, "50–80 %"), (1.01, "over 80 %"))
+
+
+def probabilities(
+    scores: npt.NDArray[Any], out_of_fold: npt.NDArray[Any] | None, labels: Labels
+) -> tuple[FloatArray | None, str]:
+    """(N,) probabilities and what they rest on, or None and the reason why there are none."""
+    nodes, y = labels.indices, labels.targets
+    if out_of_fold is None:
+        return None, "No out-of-fold scores: the model was fitted without label folds."
+    known = np.isfinite(np.asarray(out_of_fold)[nodes])
+    nodes, y = nodes[known], y[known]
+    anomalous, normal = int((y == 1).sum()), int((y == 0).sum())
+    if min(anomalous, normal) < LEAST:
+        return None, (
+            f"Too few labels for probabilities: {anomalous} anomalous and {normal} normal, "
+            f"at least {LEAST} of each are needed."
+        )
+    held = _logit(_percentile(scores, np.asarray(out_of_fold)[nodes], len(scores)), len(scores))
+    slope, intercept = _platt(held, y, _weights(labels, nodes))
+    if slope <= 0:
+        return None, "The scores do not rank the labels better than chance: a probability would mislead."
+    every = _logit(_percentile(scores, scores, len(scores)), len(scores))
+    return _sigmoid(slope * every + intercept).astype(np.float32), _basis(labels, anomalous, normal)
+
+
+def band(probability: float) -> str:
+    """The band to show instead of decimals."""
+    return next(text for limit, text in BANDS if probability < limit)
+
+
+def calibration_error(truth: npt.ArrayLike, probability: npt.NDArray[Any], bins: int = 10) -> float:
+    """Expected calibration error: mean |rate − probability| over bins of equal width, weighted by size."""
+    y, p = np.asarray(truth, dtype=np.float64), np.asarray(probability, dtype=np.float64)
+    place = np.minimum((p * bins).astype(np.int64), bins - 1)
+    size = np.bincount(place, minlength=bins)
+    gap = np.abs(np.bincount(place, y, minlength=bins) - np.bincount(place, p, minlength=bins))
+    return float(gap.sum() / size.sum())
+
+
+def _weights(labels: Labels, nodes: npt.NDArray[np.int64]) -> Array:
+    """Label weight over inclusion probability, capped, with mean 1."""
+    raw = np.array([labels.weight.get(int(n), 1.0) / labels.inclusion.get(int(n), 1.0) for n in nodes])
+    capped = np.minimum(raw, LARGEST_WEIGHT * np.median(raw))
+    return np.asarray(capped / capped.mean())
+
+
+def _platt(x: Array, y: npt.NDArray[Any], weight: Array) -> tuple[float, float]:
+    """Newton's method for a and b, with Platt's targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2)."""
+    positive, negative = float(weight[y == 1].sum()), float(weight[y == 0].sum())
+    target = np.where(y == 1, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    design = np.column_stack([x, np.ones(len(x))])
+    p = np.array([1.0, np.log((positive + 1) / (negative + 1)) - float(np.average(x, weights=weight))])
+    value = _loss(design, target, weight, p)
+    for _ in range(100):
+        fitted = _sigmoid(design @ p)
+        gradient = design.T @ (weight * (fitted - target)) + PULL * (p - [1.0, 0.0]) * [1.0, 0.0]
+        bend = (design * (weight * fitted * (1 - fitted))[:, None]).T @ design + np.diag([PULL, 1e-9])
+        step, scale = np.linalg.solve(bend, gradient), 1.0
+        while scale > 1e-6 and _loss(design, target, weight, p - scale * step) > value:
+            scale /= 2
+        p = p - scale * step
+        value = _loss(design, target, weight, p)
+        if np.abs(scale * step).max() < 1e-8:
+            break
+    return float(p[0]), float(p[1])
+
+
+def _loss(design: Array, target: Array, weight: Array, p: Array) -> float:
+    f = design @ p
+    return float(weight @ (np.logaddexp(0.0, f) - target * f)) + 0.5 * PULL * float((p[0] - 1.0) ** 2)
+
+
+def _percentile(scores: npt.NDArray[Any], values: npt.NDArray[Any], n: int) -> Array:
+    """Share of nodes that score below each value, ties half."""
+    ordered = np.sort(np.asarray(scores))
+    values = np.asarray(values, dtype=ordered.dtype)
+    below = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+    return np.asarray(below / (2 * n))
+
+
+def _logit(share: Array, n: int) -> Array:
+    inside = np.clip(share, 0.5 / n, 1 - 0.5 / n)
+    return np.asarray(np.log(inside / (1 - inside)))
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
+
+
+def _basis(labels: Labels, anomalous: int, normal: int) -> str:
+    text = f"Calibrated on {anomalous} anomalous and {normal} normal labels, out of fold"
+    if labels.inclusion:
+        return f"{text}; {len(labels.inclusion)} of them drawn at random stand for the unseen nodes."
+    return f"{text}; none of them drawn at random, so that rates may be too high away from the queue's top."

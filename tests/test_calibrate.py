@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gadcore.calibrate import band, calibration_error, probabilities
+from gadcore.graph import make_graph
+from gadcore.labels import Labels
+
+
+@pytest.fixture(scope="module")
+def population():
+    """4,000 scores in [0, 1] whose chance to be anomalous rises with the percentile; 5 % are."""
+    rng = np.random.default_rng(0)
+    scores = rng.random(4000)
+    chance = 1 / (1 + np.exp(-(2.0 * np.log(scores / (1 - scores)) - 6.0)))
+    truth = (rng.random(4000) < chance).astype(np.int8)
+    graph = make_graph(map(str, range(4000)), np.zeros((2, 0), dtype=np.int64), np.ones((4000, 1)))
+    return graph, scores.astype(np.float32), truth, chance
+
+
+def _labels(graph, truth, nodes, inclusion=None):
+    base = Labels.from_indices(graph, normal=nodes[truth[nodes] == 0], anomalous=nodes[truth[nodes] == 1])
+    return Labels(base.normal, base.anomalous, inclusion=inclusion or {})
+
+
+def _held(scores, labels):
+    held = np.full(len(scores), np.nan, dtype=np.float32)
+    held[labels.indices] = scores[labels.indices]
+    return held
+
+
+def test_random_labels_recover_the_true_chances(population):
+    graph, scores, truth, chance = population
+    nodes = np.random.default_rng(1).choice(4000, 1200, replace=False)
+    labels = _labels(graph, truth, nodes)
+    found, note = probabilities(scores, _held(scores, labels), labels)
+    assert np.abs(found - chance).mean() < 0.03
+    assert calibration_error(truth, found) < 0.03
+    assert "out of fold" in note
+
+
+def test_probabilities_follow_the_order_of_the_scores(population):
+    graph, scores, truth, _ = population
+    labels = _labels(graph, truth, np.random.default_rng(2).choice(4000, 400, replace=False))
+    found, _ = probabilities(scores, _held(scores, labels), labels)
+    order = np.argsort(scores)
+    assert (np.diff(found[order]) >= -1e-7).all()
+    assert (found > 0).all()
+    assert (found < 1).all()
+
+
+def test_inclusion_weights_make_audit_labels_stand_for_the_unseen(population):
+    graph, scores, truth, _ = population
+    top = np.argsort(-scores)[:300]
+    audit = np.random.default_rng(3).choice(np.setdiff1d(np.arange(4000), top), 200, replace=False)
+    truth = truth.copy()
+    truth[audit[:12]] = 1  # more than any curve through the top would say
+    nodes = np.concatenate([top, audit])
+    labels = _labels(graph, truth, nodes, {int(n): 200 / 3700 for n in audit})
+    found, note = probabilities(scores, _held(scores, labels), labels)
+    weight = np.where(np.isin(nodes, audit), 3700 / 200, 1.0)
+    # The likelihood equation of the intercept: weighted probabilities add up to weighted anomalies.
+    assert weight @ found[nodes] == pytest.approx(weight @ truth[nodes], rel=0.05)
+    assert "200 of them drawn at random" in note
+
+
+def test_few_labels_give_none_and_say_how_many(population):
+    graph, scores, truth, _ = population
+    nodes = np.concatenate([np.flatnonzero(truth == 1)[:3], np.flatnonzero(truth == 0)[:50]])
+    labels = _labels(graph, truth, nodes)
+    found, reason = probabilities(scores, _held(scores, labels), labels)
+    assert found is None
+    assert "3 anomalous and 50 normal" in reason
+
+
+def test_without_out_of_fold_scores_there_are_none(population):
+    graph, scores, truth, _ = population
+    found, reason = probabilities(scores, None, _labels(graph, truth, np.arange(200)))
+    assert found is None
+    assert "out-of-fold" in reason
+
+
+def test_scores_that_rank_backwards_give_none(population):
+    graph, scores, truth, _ = population
+    labels = _labels(graph, truth, np.random.default_rng(4).choice(4000, 1000, replace=False))
+    found, reason = probabilities(-scores, _held(-scores, labels), labels)
+    assert found is None
+    assert "better than chance" in reason
+
+
+def test_separated_classes_stay_finite(population):
+    graph, scores, _, _ = population
+    truth = (scores > 0.99).astype(np.int8)
+    nodes = np.concatenate([np.argsort(-scores)[:20], np.argsort(scores)[:100]])
+    labels = _labels(graph, truth, nodes)
+    found, _ = probabilities(scores, _held(scores, labels), labels)
+    assert np.isfinite(found).all()
+    assert found[np.argmax(scores)] > 0.5 > found[np.argmin(scores)]
+
+
+def test_any_scale_of_scores_gives_the_same_probabilities(population):
+    graph, scores, truth, _ = population
+    labels = _labels(graph, truth, np.random.default_rng(5).choice(4000, 600, replace=False))
+    first, _ = probabilities(scores, _held(scores, labels), labels)
+    other = (np.exp(3 * scores.astype(np.float64)) * 100).astype(np.float32)
+    second, _ = probabilities(other, _held(other, labels), labels)
+    assert np.allclose(first, second, atol=1e-3)
+
+
+def test_bands_cover_everything():
+    assert [band(p) for p in (0.0, 0.1, 0.3, 0.6, 1.0)] == [
+        "under 5 %",
+        "5–20 %",
+        "20–50 %",
+        "50–80 %",
+        "over 80 %",
+    ]
+
+
+def test_calibration_error_of_a_perfect_and_a_useless_forecast():
+    truth = np.array([0, 0, 1, 1])
+    assert calibration_error(truth, np.array([0.0, 0.0, 1.0, 1.0])) == 0.0
+    assert calibration_error(truth, np.array([1.0, 1.0, 0.0, 0.0])) == 1.0
