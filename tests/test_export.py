@@ -26,7 +26,7 @@ from gadcore.export.table import key_neighbours
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleWorkspace:
     monkeypatch.setattr(
         "gadcore.export.table.explain.reasons",
-        lambda graph, folder, nodes: [[f"degree {i}", "+strong tie"] for i in nodes],
+        lambda graph, folder, nodes, scores: [[f"degree {i}", "+strong tie"] for i in nodes],
     )
     return SampleWorkspace(tmp_path / "run")
 

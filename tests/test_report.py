@@ -23,7 +23,8 @@ from gadcore.report.pictures import distribution, surroundings
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleWorkspace:
     monkeypatch.setattr(
-        "gadcore.export.table.explain.reasons", lambda graph, folder, nodes: [["far & <wide>"] for _ in nodes]
+        "gadcore.export.table.explain.reasons",
+        lambda graph, folder, nodes, scores: [["far & <wide>"] for _ in nodes],
     )
     return SampleWorkspace(tmp_path / "run")
 
@@ -72,7 +73,7 @@ def test_node_ids_and_notes_are_escaped_in_text_and_pictures(workspace) -> None:
 def test_pdf_is_one_page_whatever_the_texts(workspace, monkeypatch) -> None:
     monkeypatch.setattr(
         "gadcore.export.table.explain.reasons",
-        lambda graph, folder, nodes: [["long " * 80, "漢字 " * 40, "x" * 500] for _ in nodes],
+        lambda graph, folder, nodes, scores: [["long " * 80, "漢字 " * 40, "x" * 500] for _ in nodes],
     )
     content = report_pdf(workspace)
     assert content.startswith(b"%PDF")

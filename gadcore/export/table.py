@@ -208,7 +208,7 @@ def _verdict_columns(events: Sequence[LabelEvent | None]) -> dict[str, list[str]
 
 def _reason_columns(workspace: Workspace, nodes: IntArray) -> dict[str, list[str]]:
     result = result_in_use(workspace)
-    reasons = explain.reasons(workspace.graph, result.model_folder, nodes) if len(nodes) else []
+    reasons = explain.reasons(workspace.graph, result.model_folder, nodes, result.scores)
     return {f"reason_{i + 1}": [row[i] if len(row) > i else "" for row in reasons] for i in range(REASONS)}
 
 
