@@ -4,7 +4,7 @@
 
 a and b maximise the weighted likelihood of the labels, each at the percentile that a model gave it which did
 not see it; there are none when a ≤ 0. A label drawn at random for the audit with inclusion probability π
-counts 1/π: it stands for nodes that nobody looked at. A label chosen by a query stands for itself. Numpy only.
+counts 1/π: it stands for nodes that nobody looked at. A label chosen by a query stands for itself.
 """
 
 from __future__ import annotations

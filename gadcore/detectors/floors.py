@@ -58,7 +58,8 @@ class IsolationForest(Detector):
 
         self.basis_ = NO_LABELS
         size = min(self.sample, graph.n_nodes)
-        forest = Forest(n_estimators=self.trees, max_samples=size, random_state=self.seed).fit(graph.x)
+        forest = Forest(n_estimators=self.trees, max_samples=size, random_state=self.seed)
+        forest.fit(_small_indices(graph.x))
         self.forest_ = _flatten([tree.tree_ for tree in forest.estimators_], size)
         self.n_features_ = graph.n_features
         report = Reporter(on_epoch, -(-graph.n_nodes // CHUNK))
@@ -206,6 +207,13 @@ def propagated_shares(
 def _loss(share: npt.NDArray[Any], y: npt.NDArray[Any]) -> float:
     right = np.where(y == 1, share, 1.0 - share)
     return float(-np.log(np.maximum(right, 1e-12)).mean())
+
+
+def _small_indices(x: Features) -> Features:
+    """CSR with int32 indices, the only ones that scikit-learn's trees take."""
+    if not sp.issparse(x):
+        return x
+    return sp.csr_matrix((x.data, x.indices.astype(np.int32), x.indptr.astype(np.int32)), shape=x.shape)
 
 
 def _expected_length(size: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
