@@ -1,0 +1,180 @@
+"""Why a node stands where it stands, without torch.
+
+    explain(graph, model_folder, scores, labels, node) -> Explanation    parts that add up to the score
+    reasons(graph, model_folder, nodes) -> list[list[str]]               short sentences for the queue
+
+For models with an account (an, n, sgc-lr, xgb-graph, an+; models.py) the parts are exact. Others get reasons
+from peers and neighbours only, and the explanation says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.cases import Explanation, Part, QueueRow
+from gadcore.explain.accounts import Account
+from gadcore.explain.columns import Columns
+from gadcore.explain.models import Model, read_model
+from gadcore.explain.sentences import columns_of, node_sentences, tendency
+from gadcore.explain.view import Variants, view_of
+from gadcore.graph import Graph, IntArray
+from gadcore.labels import Labels
+from gadcore.metrics import percentile_ranks
+from gadcore.similar import nearest
+
+SHOWN = 12  # parts of a kind that are listed one by one; the rest is one part
+EDGES = 12  # edges whose removal is tried
+EXAMPLES = 6  # labelled nodes shown
+OTHER_ATTRIBUTES, OTHER_NODES = "other attributes", "other nodes"
+NO_ACCOUNT = "this model keeps no account of its score: reasons come from peers and neighbours"
+
+Scores = npt.NDArray[np.floating]
+
+
+def explain(graph: Graph, model_folder: Path, scores: Scores, labels: Labels, node: int) -> Explanation:
+    """Parts of the score, effect of each edge, nearest labelled nodes, peers and up to three sentences."""
+    model = read_model(model_folder, graph)
+    variants = Variants(view_of(graph), node, _edges_to_try(graph, scores, node))
+    account = model.account(variants)
+    score = float(scores[node])
+    verdicts = {int(v): True for v in labels.anomalous} | {int(v): False for v in labels.normal}
+    order = None if account is None else np.argsort(-account.own)[:SHOWN]
+    if account is not None and order is not None:
+        order = order[account.own[order] > 0]
+    told = node_sentences(graph, node, tendency(graph, scores), verdicts, order)
+    attributes = [] if account is None else _attribute_parts(graph, node, account)
+    neighbours = [] if account is None else _node_parts(graph, node, account, verdicts)
+    base = 0.0 if account is None else account.base
+    return Explanation(
+        node_id=str(graph.node_ids[node]),
+        score=score,
+        model=model.name,
+        attributes=attributes,
+        neighbours=neighbours,
+        base=base,
+        gap=score - base - sum(part.value for part in (*attributes, *neighbours)),
+        edges=[] if account is None else _edge_parts(graph, model, variants),
+        examples=_examples(graph, model, scores, labels, node),
+        peers=columns_of(graph).of(node),
+        reasons=told if account is not None else [*told[:2], NO_ACCOUNT],
+    )
+
+
+def reasons(
+    graph: Graph, model_folder: Path, nodes: Iterable[int], scores: Scores | None = None
+) -> list[list[str]]:
+    """Up to three short sentences per node, from the run's scores and the labels it was trained on."""
+    model = read_model(model_folder, graph)
+    ranked = model.scores if scores is None else scores
+    if ranked is None or len(ranked) != graph.n_nodes:
+        return [[] for _ in nodes]
+    known = tendency(graph, ranked)
+    verdicts = {graph.index_of(i): bad for i, bad in model.labelled.items() if i in graph}
+    return [node_sentences(graph, int(node), known, verdicts) for node in nodes]
+
+
+def _edges_to_try(graph: Graph, scores: Scores, node: int) -> IntArray:
+    """Neighbours by weight, then score; at most EDGES."""
+    ends, weights = graph.neighbours(node)
+    order = np.lexsort((-np.asarray(scores)[ends], -weights))[:EDGES]
+    return np.sort(ends[order])
+
+
+def _attribute_parts(graph: Graph, node: int, account: Account) -> list[Part]:
+    """Own attributes by raw column, largest first, the rest as one part."""
+    names = list(dict.fromkeys(graph.feature_columns))
+    place = {name: i for i, name in enumerate(names)}
+    of = np.array([place[name] for name in graph.feature_columns])
+    value = np.bincount(of, weights=account.own, minlength=len(names))
+    shown = [i for i in np.argsort(-np.abs(value))[:SHOWN] if abs(value[i]) > 1e-12]
+    columns = columns_of(graph)
+    parts = [Part("attribute", names[i], float(value[i]), _standing(columns, names[i], node)) for i in shown]
+    rest = float(value.sum() - value[shown].sum())
+    if len(names) > len(shown) and abs(rest) > 1e-12:
+        parts.append(Part("attribute", OTHER_ATTRIBUTES, rest, f"{len(names) - len(shown):,} columns"))
+    return parts
+
+
+def _standing(columns: Columns, column: str, node: int) -> str:
+    if column not in columns.names:
+        return ""
+    found = columns.attribute(column, node)
+    if found.percentile is not None:
+        return f"{found.value} (higher than {found.percentile:.0f} % of nodes)"
+    return f"{found.value} ({found.share:.0f} % of nodes)" if found.share is not None else "missing"
+
+
+def _node_parts(graph: Graph, node: int, account: Account, verdicts: dict[int, bool]) -> list[Part]:
+    """Other nodes by what they contribute, largest first, the rest as one part."""
+    value = account.nodes
+    shown = [int(i) for i in np.argsort(-np.abs(value))[:SHOWN] if abs(value[i]) > 1e-12]
+    linked = set(graph.neighbours(node)[0].tolist())
+    parts = [
+        Part("neighbour", str(graph.node_ids[u]), float(value[u]), _relation(graph, u, u in linked, verdicts))
+        for u in shown
+    ]
+    rest = float(value.sum() - value[shown].sum())
+    others = int(np.count_nonzero(value)) - len(shown)
+    if others > 0:
+        parts.append(Part("neighbour", OTHER_NODES, rest, f"{others:,} nodes nearby"))
+    return parts
+
+
+def _relation(graph: Graph, node: int, linked: bool, verdicts: dict[int, bool]) -> str:
+    words = [graph.display_name(node), "linked" if linked else "further away"]
+    if node in verdicts:
+        words.append("marked anomalous" if verdicts[node] else "marked normal")
+    return ", ".join(words)
+
+
+def _edge_parts(graph: Graph, model: Model, variants: Variants) -> list[Part]:
+    """What removing each edge does to the score, largest effect first."""
+    effects = model.edge_effects(variants)
+    return [
+        Part(
+            "edge",
+            str(graph.node_ids[variants.removed[i]]),
+            float(effects[i]),
+            _effect(effects[i]),
+        )
+        for i in np.argsort(-np.abs(effects))
+    ]
+
+
+def _effect(change: float) -> str:
+    if abs(change) < 1e-9:
+        return "makes no difference to the score"
+    return f"without it the score {'falls' if change < 0 else 'rises'} by {abs(change):.2g}"
+
+
+def _examples(graph: Graph, model: Model, scores: Scores, labels: Labels, node: int) -> list[QueueRow]:
+    """Labelled nodes nearest in the embedding."""
+    if model.embedding is None or len(model.embedding) != graph.n_nodes or not len(labels):
+        return []
+    among = labels.indices[labels.indices != node]
+    near = nearest(model.embedding, node, EXAMPLES, among=among)
+    rank = np.empty(graph.n_nodes, dtype=np.int64)
+    rank[np.argsort(-np.asarray(scores), kind="stable")] = np.arange(1, graph.n_nodes + 1)
+    percentile = 100 * percentile_ranks(scores)
+    anomalous = set(labels.anomalous.tolist())
+    return [
+        QueueRow(
+            node_id=str(graph.node_ids[v]),
+            name=graph.display_name(v),
+            rank=int(rank[v]),
+            moved=None,
+            score=float(scores[v]),
+            percentile=float(percentile[v]),
+            verdict="anomalous" if v in anomalous else "normal",
+            reason=f"looks alike, marked {'anomalous' if v in anomalous else 'normal'}",
+            strategy="",
+        )
+        for v in near
+    ]
+
+
+__all__ = ["NO_ACCOUNT", "Columns", "explain", "reasons"]

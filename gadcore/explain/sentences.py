@@ -1,0 +1,164 @@
+"""Short sentences for people: an attribute against its peers, verdicts and ranks of the neighbours.
+
+For a page of the queue a sentence is chosen by how much the column moves with the score over all nodes and
+how far the node stands out in it; one correlation per run, then a look-up per node.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from gadcore.cases import Attribute
+from gadcore.explain.columns import Columns
+from gadcore.graph import Graph, IntArray
+from gadcore.metrics import percentile_ranks
+
+Array = npt.NDArray[np.float64]
+
+EXTREME = 90.0  # percentile (or 100 − it) from which a number is worth a sentence
+RARE = 10.0  # per cent of nodes up to which a value is worth a sentence
+HIGH = 0.9  # mean percentile of neighbours worth a sentence
+KEPT = 4
+
+
+def attribute_sentence(attribute: Attribute) -> str | None:
+    """E.g. "cash share 0.41: top 2 % of nodes"; None for what is usual."""
+    name = attribute.column.replace("_", " ")
+    if attribute.percentile is not None:
+        if attribute.percentile >= EXTREME:
+            return f"{name} {attribute.value}: top {_percent(100 - attribute.percentile)} of nodes"
+        if attribute.percentile <= 100 - EXTREME:
+            return f"{name} {attribute.value}: lowest {_percent(attribute.percentile)} of nodes"
+    elif attribute.share is not None and 0 < attribute.share <= RARE:
+        return f"{name} {attribute.value}: only {_percent(attribute.share)} of nodes"
+    return None
+
+
+def verdict_sentence(anomalous: int, labelled: int, neighbours: int) -> str | None:
+    """E.g. "3 of 7 neighbours marked anomalous"."""
+    if anomalous:
+        return f"{anomalous} of {neighbours} neighbour{'s' * (neighbours != 1)} marked anomalous"
+    if labelled >= 3:
+        return f"{labelled} of {neighbours} neighbours marked, none anomalous"
+    return None
+
+
+def rank_sentence(percentiles: Array) -> str | None:
+    """E.g. "its 5 neighbours rank high too (top 4 % on average)"."""
+    if len(percentiles) and float(percentiles.mean()) >= HIGH:
+        count = f"its {len(percentiles)} neighbours rank" if len(percentiles) > 1 else "its neighbour ranks"
+        return f"{count} high too (top {_percent(100 * (1 - float(percentiles.mean())))} on average)"
+    return None
+
+
+@dataclass(frozen=True)
+class Tendency:
+    """How each attribute moves with the scores of one run."""
+
+    correlation: Array  # (D,)
+    mean: Array  # (D,)
+    deviation: Array  # (D,)
+    percentile: Array  # (N,) of the scores, in (0, 1)
+
+    def pull(self, graph: Graph, node: int) -> Array:
+        """(D,) how much each attribute speaks for a high score: correlation times standing out."""
+        row = graph.x[[node]]
+        x = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64)[0]
+        return np.asarray(self.correlation * np.clip((x - self.mean) / self.deviation, -4, 4))
+
+
+_TENDENCIES: OrderedDict[tuple[str, int], Tendency] = OrderedDict()
+_COLUMNS: OrderedDict[str, Columns] = OrderedDict()
+
+
+def tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
+    """Correlations of attributes and score ranks, kept per graph and scores."""
+    key = (graph.fingerprint, hash(np.ascontiguousarray(scores).tobytes()))
+    found = _TENDENCIES.pop(key, None) or _tendency(graph, scores)
+    _TENDENCIES[key] = found
+    while len(_TENDENCIES) > KEPT:
+        _TENDENCIES.popitem(last=False)
+    return found
+
+
+def columns_of(graph: Graph) -> Columns:
+    """The raw columns of a graph, kept."""
+    found = _COLUMNS.pop(graph.fingerprint, None) or Columns(graph)
+    _COLUMNS[graph.fingerprint] = found
+    while len(_COLUMNS) > KEPT:
+        _COLUMNS.popitem(last=False)
+    return found
+
+
+def node_sentences(
+    graph: Graph, node: int, known: Tendency, verdicts: Mapping[int, bool], order: IntArray | None = None
+) -> list[str]:
+    """Up to three sentences; ``order`` lists features from most to least telling, else the tendency does."""
+    neighbours, _ = graph.neighbours(node)
+    marked = [verdicts[int(u)] for u in neighbours if int(u) in verdicts]
+    around = verdict_sentence(sum(marked), len(marked), len(neighbours)) or rank_sentence(
+        known.percentile[neighbours]
+    )
+    if order is None:
+        pull = known.pull(graph, node)
+        order = np.argsort(-pull)[:12]
+        order = order[pull[order] > 0]
+    told = [around] if around else []
+    told += telling_attributes(graph, node, order, 3 - len(told))
+    if len(told) < 2 and not around and not len(neighbours):
+        told.append("no neighbours")
+    return told
+
+
+def telling_attributes(graph: Graph, node: int, order: IntArray, n: int) -> list[str]:
+    """Sentences for the first ``n`` features of ``order`` that are worth one; a column is told once."""
+    told: dict[str, str] = {}
+    columns = columns_of(graph)
+    for feature in order:
+        column = graph.feature_columns[feature]
+        if column in told or len(told) >= n or graph.attribute_free:
+            continue
+        if column in columns.names:
+            sentence = attribute_sentence(columns.attribute(column, node))
+        else:
+            sentence = _feature_sentence(graph, node, int(feature))
+        if sentence:
+            told[column] = sentence
+    return list(told.values())
+
+
+def _feature_sentence(graph: Graph, node: int, feature: int) -> str | None:
+    """For graphs without raw columns: is the attribute present, and how rare is that?"""
+    value = float(graph.x[node, feature])
+    if value == 0:
+        return None
+    if sp.issparse(graph.x):
+        name = graph.feature_names[feature]
+        return f"has {name}" if name == str(feature) else f"has attribute {name}"
+    column = np.asarray(graph.x[:, feature])
+    below = float((np.sum(column < value) + np.sum(column <= value)) / 2 / len(column) * 100)
+    return attribute_sentence(Attribute(graph.feature_names[feature], f"{value:.3g}", below, None))
+
+
+def _tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
+    percentile = percentile_ranks(scores)
+    centred = percentile - percentile.mean()
+    n = graph.n_nodes
+    x = graph.x
+    mean = np.asarray(x.mean(axis=0), dtype=np.float64).ravel()
+    square = x.multiply(x).mean(axis=0) if sp.issparse(x) else np.square(x).mean(axis=0)
+    deviation = np.sqrt(np.maximum(np.asarray(square, dtype=np.float64).ravel() - mean**2, 0.0))
+    deviation = np.where(deviation > 1e-9, deviation, np.inf)
+    covariance = np.asarray(x.T @ centred, dtype=np.float64).ravel() / n
+    spread = max(float(centred.std()), 1e-9)
+    return Tendency(covariance / (deviation * spread), mean, deviation, percentile)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1f} %" if value < 1 else f"{value:.0f} %"

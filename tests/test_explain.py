@@ -1,0 +1,199 @@
+"""Explanations: parts add up to the score, edges mean what they say, sentences are short and true."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from gadcore.detectors import make_detector
+from gadcore.detectors.arrays import propagate
+from gadcore.errors import ModelError
+from gadcore.explain import NO_ACCOUNT, explain, reasons
+from gadcore.explain.boosters import read_trees
+from gadcore.explain.columns import Columns
+from gadcore.explain.sentences import attribute_sentence, verdict_sentence
+from gadcore.explain.view import Variants, view_of
+from gadcore.graph import Graph, make_graph
+from gadcore.labels import Labels
+from gadcore.similar import nearest
+
+FAST = {"an": {"epochs": 40}, "n": {"epochs": 20}, "an+": {"epochs": 30}, "xgb-graph": {"rounds": 40}}
+
+
+def saved(name: str, graph: Graph, labels: Labels, folder: Path, **params):
+    detector = make_detector(name, **{**FAST.get(name, {}), **params}).fit(graph, labels)
+    detector.save(folder)
+    return detector
+
+
+def sparse_copy(graph: Graph) -> Graph:
+    """The same edges with sparse 0/1 attributes."""
+    edges = np.array(sp.triu(graph.adjacency).nonzero())
+    return make_graph(graph.node_ids, edges, sp.csr_array((np.asarray(graph.x) > 0.5).astype(np.float32)))
+
+
+def without_edge(graph: Graph, a: int, b: int) -> Graph:
+    coo = sp.triu(graph.adjacency).tocoo()
+    keep = ~((coo.row == min(a, b)) & (coo.col == max(a, b)))
+    return make_graph(
+        graph.node_ids, np.array([coo.row[keep], coo.col[keep]]), graph.x, weights=coo.data[keep]
+    )
+
+
+def total(explanation) -> float:
+    return explanation.base + sum(p.value for p in explanation.attributes + explanation.neighbours)
+
+
+@pytest.mark.parametrize("name", ["an", "n", "sgc-lr", "xgb-graph", "an+"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_parts_add_up_to_the_score(name, sparse, planted, planted_labels, tmp_path):
+    graph = sparse_copy(planted[0]) if sparse else planted[0]
+    detector = saved(name, graph, planted_labels, tmp_path)
+    for node in (int(np.argmax(detector.scores_)), 5, int(planted_labels.anomalous[0])):
+        found = explain(graph, tmp_path, detector.scores_, planted_labels, node)
+        assert np.isclose(total(found), detector.scores_[node], rtol=1e-3, atol=1e-3)
+        assert abs(found.gap) < 1e-3 * max(1.0, abs(found.score))
+        assert found.model == name
+        assert found.attributes
+        assert found.neighbours or name in ("sgc-lr", "xgb-graph")  # they may have chosen no hop
+
+
+@pytest.mark.parametrize("params", [{"skip": True}, {"encoder": "mlp"}, {"depth": 3}], ids=str)
+def test_parts_add_up_for_other_encoders(params, planted, planted_labels, tmp_path):
+    graph, _ = planted
+    detector = saved("an", graph, planted_labels, tmp_path, **params)
+    found = explain(graph, tmp_path, detector.scores_, planted_labels, 17)
+    assert np.isclose(total(found), detector.scores_[17], rtol=1e-3)
+
+
+@pytest.mark.parametrize("basis", ["none", "normal", "anomalous"])
+def test_parts_add_up_with_few_labels_or_none(basis, planted, planted_labels, tmp_path):
+    graph, _ = planted
+    labels = {
+        "none": Labels.none(),
+        "normal": Labels.from_indices(graph, normal=planted_labels.normal),
+        "anomalous": Labels.from_indices(graph, anomalous=planted_labels.anomalous),
+    }[basis]
+    detector = saved("an+", graph, labels, tmp_path)
+    for node in (0, int(np.argmax(detector.scores_))):
+        found = explain(graph, tmp_path, detector.scores_, labels, node)
+        assert np.isclose(total(found), detector.scores_[node], atol=1e-3)
+        assert found.edges or not len(graph.neighbours(node)[0])
+
+
+@pytest.mark.parametrize("name", ["sgc-lr", "an", "xgb-graph"])
+def test_edge_effect_is_that_of_scoring_the_graph_without_the_edge(name, planted, planted_labels, tmp_path):
+    graph, _ = planted
+    detector = saved(name, graph, planted_labels, tmp_path)
+    node = int(np.argmax(np.diff(graph.adjacency.indptr)))
+    found = explain(graph, tmp_path, detector.scores_, planted_labels, node)
+    edge = found.edges[0]
+    other = graph.index_of(edge.name)
+    truth = detector.score_new(without_edge(graph, node, other))[node] - detector.scores_[node]
+    assert np.isclose(edge.value, truth, rtol=1e-2, atol=1e-3 * abs(detector.scores_[node]))
+
+
+def test_rows_of_the_graph_without_an_edge_equal_those_of_that_graph(planted):
+    graph, _ = planted
+    node, other = 3, int(graph.neighbours(3)[0][1])
+    rows = Variants(view_of(graph), node, np.array([other])).z(2)
+    assert np.allclose(rows[0], propagate(graph, 2)[2][node], atol=1e-5)
+    assert np.allclose(rows[1], propagate(without_edge(graph, node, other), 2)[2][node], atol=1e-5)
+
+
+def test_trees_are_read_without_xgboost_and_give_its_margins(planted, planted_labels, tmp_path):
+    graph, _ = planted
+    detector = saved("xgb-graph", graph, planted_labels, tmp_path)
+    trees = read_trees(tmp_path / "booster.ubj", 2)
+    found = [trees.raw(Variants(view_of(graph), v, np.zeros(0, np.int64)))[0] for v in range(20)]
+    assert np.allclose(found, detector.scores_[:20], atol=1e-4)
+
+
+def test_damaged_booster_is_named(tmp_path):
+    (tmp_path / "booster.ubj").write_bytes(b"{L\x00")
+    with pytest.raises(ModelError, match=r"booster\.ubj"):
+        read_trees(tmp_path / "booster.ubj", 2)
+
+
+def test_examples_are_the_nearest_labelled_nodes(planted, planted_labels, tmp_path):
+    graph, y = planted
+    detector = saved("an+", graph, planted_labels, tmp_path)
+    node = int(np.flatnonzero(y == 1)[20])
+    rows = explain(graph, tmp_path, detector.scores_, planted_labels, node).examples
+    assert rows
+    labelled = {str(graph.node_ids[i]) for i in planted_labels.indices}
+    assert {row.node_id for row in rows} <= labelled
+    assert all(row.verdict in ("normal", "anomalous") for row in rows)
+
+
+def test_model_without_an_account_says_so(planted, planted_labels, tmp_path):
+    graph, _ = planted
+    detector = saved("isolation-forest", graph, planted_labels, tmp_path)
+    found = explain(graph, tmp_path, detector.scores_, planted_labels, 3)
+    assert NO_ACCOUNT in found.reasons
+    assert not found.attributes
+    assert not found.edges
+
+
+def test_missing_model_is_named(planted, tmp_path):
+    with pytest.raises(ModelError, match="holds no model"):
+        explain(planted[0], tmp_path / "nothing", np.zeros(300), Labels.none(), 0)
+
+
+def test_neighbours_verdicts_are_told(planted, planted_labels, tmp_path):
+    graph, _ = planted
+    detector = saved("an+", graph, planted_labels, tmp_path)
+    node = int(graph.neighbours(int(planted_labels.anomalous[0]))[0][0])
+    lines = reasons(graph, tmp_path, [node])[0]
+    assert "marked anomalous" in lines[0]
+    told = explain(graph, tmp_path, detector.scores_, planted_labels, node).reasons
+    assert told[0] == lines[0]
+
+
+def test_sentences_are_short_and_at_most_three(planted, planted_labels, tmp_path):
+    graph, _ = planted
+    saved("sgc-lr", graph, planted_labels, tmp_path)
+    for lines in reasons(graph, tmp_path, range(50)):
+        assert len(lines) <= 3
+        assert all(len(line) < 90 for line in lines)
+
+
+def test_columns_place_numbers_and_values_among_peers():
+    table = pd.DataFrame({"amount": [1.0, 2.0, 3.0, None], "country": ["FR", "FR", "DE", "FR"]})
+    graph = make_graph("abcd", np.array([[0], [1]]), np.zeros((4, 1)), node_table=table)
+    amount, country = Columns(graph).of(2)
+    assert (amount.value, round(amount.percentile)) == ("3", 83)
+    assert (country.value, country.share) == ("DE", 25.0)
+    assert Columns(graph).of(3)[0].percentile is None
+
+
+def test_sentences_name_what_stands_out():
+    table = pd.DataFrame({"cash_share": np.arange(100.0)})
+    graph = make_graph(range(100), np.zeros((2, 0)), np.zeros((100, 1)), node_table=table)
+    columns = Columns(graph)
+    assert attribute_sentence(columns.attribute("cash_share", 97)) == "cash share 97: top 2 % of nodes"
+    assert attribute_sentence(columns.attribute("cash_share", 50)) is None
+    assert verdict_sentence(3, 4, 7) == "3 of 7 neighbours marked anomalous"
+    assert verdict_sentence(0, 1, 7) is None
+
+
+def test_nearest_nodes_by_distance_and_angle():
+    h = np.array([[0.0, 1.0], [0.0, 1.1], [5.0, 5.0], [0.0, 9.0]])
+    assert nearest(h, 0, 2) == [1, 2]
+    assert nearest(h, 0, 2, metric="cosine") == [1, 3]
+    assert nearest(h, 0, 5, among=np.array([0, 3])) == [3]
+
+
+def test_explaining_imports_no_heavy_module():
+    code = (
+        "import sys, gadcore.explain, gadcore.queries, gadcore.similar, gadcore.layout;"
+        "print([m for m in ('torch', 'sklearn', 'umap', 'xgboost', 'openTSNE') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
