@@ -10,7 +10,7 @@ models have different scales, so figures pooled over folds would favour methods 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -55,32 +55,32 @@ def wilson(share: float, trials: int) -> tuple[float, float]:
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
-def advice(found: Sequence[Estimate], default: str) -> str:
-    """Which model to trust, in a sentence that the figures support."""
+def advice(found: Sequence[Estimate], default: str, title: Callable[[str], str] = str) -> str:
+    """Which model to trust, in a sentence that the figures support; ``title`` names a model for people."""
     known = [e for e in found if e.auc is not None]
     if not known:
         return "The labels do not give an estimate yet: mark at least two normal and two anomalous nodes."
-    best = known[0]
+    best, fallback = known[0], title(default)
     if best.rarer < LEAST or best.low is None:
         return (
             f"Too few labels to tell models apart: {best.run.normal} normal, {best.run.anomalous} anomalous. "
-            f"Until there are more, trust {default}."
+            f"Until there are more, trust {fallback}."
         )
-    close = [e for e in known[1:] if (e.auc or 0.0) >= best.low]
+    close = [e.run.model for e in known[1:] if (e.auc or 0.0) >= best.low]
+    leader = title(best.run.model)
     if not close:
-        return f"{best.run.model} is clearly ahead on your labels."
-    if best.run.model == default:
-        return f"{default} has the highest figure; {_names(close)} within the noise of your labels."
-    if default in {e.run.model for e in close}:
+        return f"{leader} is clearly ahead on your labels."
+    if default in close:
         return (
-            f"{best.run.model} has the highest figure, but its lead over {default} is within the noise of "
-            f"your labels. {default} remains the safe choice."
+            f"{leader} has the highest figure, but its lead over {fallback} is within the noise of your "
+            f"labels. {fallback} remains the safe choice."
         )
-    return f"{best.run.model} has the highest figure; {_names(close)} within the noise of your labels."
+    return (
+        f"{leader} has the highest figure; {_are([title(m) for m in close])} within the noise of your labels."
+    )
 
 
-def _names(close: Sequence[Estimate]) -> str:
-    names = [e.run.model for e in close]
+def _are(names: Sequence[str]) -> str:
     return f"{names[0]} is" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} are"
 
 

@@ -49,6 +49,7 @@ class SampleWorkspace:
             probability=np.array([0.9, 0.8, 0.5, 0.2, 0.1, np.nan]) if probability else None,
             probability_reason="40 out-of-fold labels" if probability else "only 2 labels",
             info=sample_run(),
+            details={"params": {"k": 32, "depth": 2, "seed": 7}},
             model_folder=folder / "model",
         )
         self.events = {

@@ -45,7 +45,7 @@ def test_a_row_says_who_decided_when_and_why(workspace) -> None:
     assert row["labelled_at"] == AT.isoformat(timespec="seconds")
     assert (row["reason_1"], row["reason_2"], row["reason_3"]) == ("degree 0", "+strong tie", "")
     assert (row["run_id"], row["label_hash"]) == ("run-a", "e" * 64)
-    assert json.loads(row["model_parameters"]) == {"k": 32, "model": "an+", "seed": 7}
+    assert json.loads(row["model_parameters"]) == {"depth": 2, "k": 32, "model": "an+", "seed": 7}
     assert row["probability_basis"] == "40 out-of-fold labels"
 
 

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from gadcore import __version__
 from gadcore.cases import as_json
 from gadcore.errors import InputError
-from gadcore.export.table import Filters, result_in_use, select, table_of
+from gadcore.export.table import Filters, parameters_of, result_in_use, select, table_of
 
 if TYPE_CHECKING:
     from gadcore.workspace import Workspace
@@ -121,7 +121,8 @@ def manifest_of(
     workspace: Workspace, table: pd.DataFrame, content: bytes, format: str, filters: Filters, name: str
 ) -> Manifest:
     """The manifest of a rendered file."""
-    info = result_in_use(workspace).info
+    result = result_in_use(workspace)
+    info = result.info
     return Manifest(
         file=name,
         format=format,
@@ -132,7 +133,7 @@ def manifest_of(
         run_id=info.id,
         run_number=info.number,
         model=info.model,
-        model_parameters=info.params,
+        model_parameters=parameters_of(result),
         seed=info.seed,
         graph_fingerprint=info.graph_fingerprint,
         label_hash=info.label_hash,

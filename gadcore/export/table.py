@@ -181,12 +181,16 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
         "run_id": info.id,
         "graph_fingerprint": info.graph_fingerprint,
         "label_hash": info.label_hash,
-        "model_parameters": json.dumps(
-            {"model": info.model, "seed": info.seed, **info.params}, sort_keys=True, default=str
-        ),
+        "model_parameters": json.dumps(parameters_of(result), sort_keys=True, default=str),
         "exported_at": (exported_at or datetime.now(UTC)).isoformat(timespec="seconds"),
     }
     return pd.DataFrame(columns, columns=list(COLUMNS), index=range(len(ids)))
+
+
+def parameters_of(result: Result) -> dict[str, Any]:
+    """Every parameter that the model was fitted with, its defaults too, and its name."""
+    info = result.info
+    return {"seed": info.seed, **info.params, **result.details.get("params", {}), "model": info.model}
 
 
 def _probabilities(result: Result, nodes: IntArray) -> npt.NDArray[np.float64]:

@@ -122,7 +122,10 @@ def _views(workspace: Workspace, node_ids: Sequence[str]) -> list[Picture]:
 
 
 def _provenance(workspace: Workspace, run: RunInfo, now: datetime) -> list[tuple[str, str]]:
-    params = ", ".join(f"{key}={value}" for key, value in sorted(run.params.items())) or "defaults"
+    params = (
+        ", ".join(f"{key}={value}" for key, value in sorted(run.params.items()))
+        or "the defaults of the model"
+    )
     return [
         ("Run", f"{run.id} (number {run.number}), {run.model}, seed {run.seed}, device {run.device}"),
         ("Parameters", params),

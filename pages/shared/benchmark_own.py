@@ -127,7 +127,7 @@ def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo])
 
 
 def _figures(workspace: Workspace, found: list[Estimate]) -> None:
-    st.success(advice(found, DEFAULT_MODEL), icon=":material/verified:")
+    st.success(advice(found, DEFAULT_MODEL, lambda name: REGISTRY[name].title), icon=":material/verified:")
     st.plotly_chart(estimate_figure(found), key="estimates", config={"displayModeBar": False})
     st.caption(
         "Dots: AUC over labels held out in turn, as in the list of runs; lines: a cautious 90 % interval. "

@@ -1,28 +1,26 @@
 """Benchmark: result files read and summed up; no figure without its file and command.
 
-A result file is benchmarks/results/*.jsonl: one JSON object per line and measurement, with ``graph``,
-``method`` and ``auc`` (and where they were measured ``ap``, ``seconds``); ``rate``, ``stratified``,
-``protocol`` and the like say under which conditions, ``command`` how to get the file again.
+The rows of a file are those of ``gadcore.experiments.rows``. Rows measured with parameters of their own
+belong to a sweep and are never averaged with those of the defaults.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from gadcore.experiments.rows import load_rows
+from gadcore.experiments.tables import best_methods
 from gadcore.settings import ROOT
 
 FOLDER = ROOT / "benchmarks" / "results"
-METRICS = {"auc": "AUC", "ap": "Average precision"}
-SWEPT = {"lambda_": "λ", "k": "K", "labels": "labels", "epochs": "epochs"}
+METRICS = {"auc": "AUC", "ap": "Average precision", "precision_at_k": "Precision at k"}
+SWEPT = {"lambda_": "λ", "k": "K", "depth": "depth", "encoder": "encoder"}
 
-_SYNONYMS = {"dataset": "graph", "model": "method", "average_precision": "ap", "lambda": "lambda_"}
-_CONDITIONS = ("experiment", "table", "rate", "stratified", "protocol", "split_kind", "variant", "encoder")
+_CONDITIONS = ("experiment", "rate", "labels", "stratified", "protocol")
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class ResultFile:
     """The measurements of one file."""
 
     path: Path
-    rows: pd.DataFrame  # graph, method, setting, auc, ap, seconds and what was swept
+    rows: pd.DataFrame  # graph, method, seed, setting, swept, at, and the metrics
     command: str
 
     @property
@@ -49,7 +47,7 @@ class ResultFile:
 
     @property
     def metrics(self) -> list[str]:
-        return [name for name in METRICS if name in self.rows and self.rows[name].notna().any()]
+        return [name for name in METRICS if self.rows[name].notna().any()]
 
 
 def result_files(folder: Path = FOLDER) -> list[ResultFile]:
@@ -59,34 +57,31 @@ def result_files(folder: Path = FOLDER) -> list[ResultFile]:
 
 
 def _result_file(path: Path) -> ResultFile | None:
-    raw = list(_lines(path))
-    rows = [row for row in raw if {"graph", "method", "auc"} <= set(row) and row["auc"] is not None]
+    rows = [row for row in load_rows(path) if {"graph", "method", "auc"} <= set(row)]
     if not rows:
         return None
-    command = next((str(row["command"]) for row in raw if row.get("command")), "")
-    frame = pd.DataFrame([{**_plain(row), "setting": setting_of(row)} for row in rows])
-    return ResultFile(path, frame, command)
+    command = next((str(row["command"]) for row in rows if row.get("command")), "")
+    return ResultFile(path, pd.DataFrame([_measurement(row) for row in rows]), command)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Objects of a file; a line that is still being written is left out."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield {_SYNONYMS.get(str(key), str(key)): value for key, value in row.items()}
+def _measurement(row: dict[str, Any]) -> dict[str, Any]:
+    name, value = _swept(row)
+    return {
+        "graph": str(row["graph"]),
+        "method": str(row["method"]),
+        "seed": row.get("seed", 0),
+        "setting": setting_of(row),
+        "swept": name,
+        "at": value,
+        **{metric: row.get(metric) for metric in METRICS},
+    }
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Text and numbers of a row, AUC and AP as shares."""
-    plain: dict[str, Any] = {k: v for k, v in row.items() if isinstance(v, str | int | float | bool)}
-    for metric in METRICS:
-        value = plain.get(metric)
-        if isinstance(value, int | float) and value > 1.5:
-            plain[metric] = value / 100
-    return plain
+def _swept(row: dict[str, Any]) -> tuple[str, Any]:
+    """The parameter that a row varies and its value; ("", None) for the defaults."""
+    params = row.get("params") or {}
+    name = next((known for known in SWEPT if known in params), next(iter(params), ""))
+    return name, params.get(name)
 
 
 def setting_of(row: dict[str, Any]) -> str:
@@ -97,28 +92,28 @@ def setting_of(row: dict[str, Any]) -> str:
         if value is None or value == "":
             continue
         if name == "rate":
-            words.append(f"{100 * float(value):g} % labelled" if float(value) <= 1 else f"{value:g} labels")
+            words.append(f"{100 * float(value):g} % labelled")
         elif name == "stratified":
             words.append("stratified splits" if value else "random splits")
         else:
-            words.append(str(value))
+            words.append(f"{value} labels" if name == "labels" else str(value))
+    varied, _ = _swept(row)
+    if varied:
+        words.append(f"{SWEPT.get(varied, varied)} varied")
     return ", ".join(words) or "all measurements"
 
 
 def summary(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Mean, standard deviation and number of splits per graph and method."""
-    grouped = rows.dropna(subset=[metric]).groupby(["graph", "method"])[metric]
-    table = grouped.agg(["mean", "std", "count"]).reset_index()
-    return table.rename(columns={"count": "splits"}).fillna({"std": 0.0})
+    """Mean, deviation and number of splits per graph and method; ``best`` as in the paper's tables."""
+    known = rows.dropna(subset=[metric])
+    table = known.groupby(["graph", "method"])[metric].agg(["mean", "std", "count"]).reset_index()
+    table = table.rename(columns={"count": "splits"}).fillna({"std": 0.0})
+    best = {(graph, method) for graph, part in known.groupby("graph") for method in _best(part, metric)}
+    table["best"] = [pair in best for pair in zip(table["graph"], table["method"])]
+    return table
 
 
-def swept(rows: pd.DataFrame) -> str | None:
-    """The parameter that a file sweeps: it takes three or more values within a graph and method."""
-    for name in SWEPT:
-        if name not in rows:
-            continue
-        numbers = pd.to_numeric(rows[name], errors="coerce")
-        distinct = rows.assign(**{name: numbers}).groupby(["graph", "method"])[name].nunique()
-        if int(distinct.max()) >= 3:
-            return name
-    return None
+def _best(rows: pd.DataFrame, metric: str) -> set[str]:
+    """Methods of one graph that a paired t-test does not tell from the highest mean."""
+    cells = {str(m): dict(zip(part["seed"], 100 * part[metric])) for m, part in rows.groupby("method")}
+    return best_methods(cells)

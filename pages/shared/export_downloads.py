@@ -29,7 +29,8 @@ def kept_table(workspace: Workspace, run: RunInfo, filters: Filters) -> pd.DataF
     key = (workspace.id, run.id, workspace.labels().hash(workspace.graph), filters)
     kept = state.remembered(_KEPT, None)
     if kept is None or kept[0] != key:
-        kept = (key, flagged_table(workspace, **filters.as_dict()))
+        with st.spinner("Gathering reasons …"):
+            kept = (key, flagged_table(workspace, **filters.as_dict()))
         state.remember(_KEPT, kept)
     table: pd.DataFrame = kept[1]
     return table

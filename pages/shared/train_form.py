@@ -10,6 +10,7 @@ from gadcore.detectors import BOTH, NORMAL_ONLY, REGISTRY
 from gadcore.errors import GadError
 from gadcore.workspace import Workspace
 from pages.shared.train_parameters import FIRST, described, shown_parameters
+from pages.shared.train_runs import watch_newest
 
 DEFAULT_MODEL = next(iter(REGISTRY))
 _DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -56,6 +57,7 @@ def _start(workspace: Workspace, model: str, params: dict[str, Any], device: str
     except GadError as error:
         st.error(str(error), icon=":material/error:")
         return
+    watch_newest()
     st.rerun()
 
 

@@ -19,6 +19,7 @@ _STATUS = {
     "failed": (":material/error:", "red"),
     "cancelled": (":material/block:", "orange"),
 }
+_NEWEST = 6  # runs listed at once
 _SHOWN = "train-shown-run"  # the run whose curves are looked at
 
 
@@ -53,6 +54,11 @@ def _looked_at(workspace: Workspace) -> RunInfo | None:
     runs = workspace.runs()
     chosen = state.remembered(_SHOWN, None)
     return next((run for run in runs if run.id == chosen), newest(runs))
+
+
+def watch_newest() -> None:
+    """Look at the newest run again, whichever was chosen in the list."""
+    state.forget(_SHOWN)
 
 
 def newest(runs: list[RunInfo]) -> RunInfo | None:
@@ -121,13 +127,20 @@ def _badge(run: RunInfo) -> None:
 
 def show_runs(workspace: Workspace) -> None:
     """All runs, newest first: figures, roll back, delete."""
-    for run in sorted(workspace.runs(), key=lambda r: -r.number):
-        with st.container(border=True, key=f"run-{run.number}"):
-            _run_row(workspace, run)
+    runs = sorted(workspace.runs(), key=lambda r: -r.number)
+    if not runs:
+        st.caption("None yet.")
+    for run in runs[:_NEWEST]:
+        _run_row(workspace, run)
+    if len(runs) > _NEWEST:
+        with st.expander(f"{len(runs) - _NEWEST} earlier runs"):
+            for run in runs[_NEWEST:]:
+                _run_row(workspace, run)
 
 
 def _run_row(workspace: Workspace, run: RunInfo) -> None:
-    text, buttons = st.columns([3, 2], vertical_alignment="center")
+    with st.container(border=True, key=f"run-{run.number}"):
+        text, buttons = st.columns([3, 2], vertical_alignment="center")
     with text:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**Run {run.number}**  ·  {title_of(run)}")

@@ -9,22 +9,31 @@ from page_project import make_project, no_problem, page, texts
 
 from gadcore.workspace import Workspace
 from pages.shared import benchmark_results, benchmark_tables
-from pages.shared.benchmark_results import result_files, setting_of, summary, swept
+from pages.shared.benchmark_results import result_files, setting_of, summary
 
 BENCHMARK = "pages/4_Benchmark.py"
+COMMAND = "python -m gadcore experiments paper"
+
+
+def row(method: str, auc: float, seed: int, **changes) -> dict:
+    values = {"graph": "cora", "method": method, "rate": 0.025, "seed": seed, "stratified": False, "auc": auc}
+    return {
+        **values,
+        "ap": auc / 2,
+        "precision_at_k": 0.5,
+        "k": 50,
+        "params": {},
+        "command": COMMAND,
+        **changes,
+    }
+
+
 ROWS = [
-    {"graph": "cora", "method": "an", "rate": 0.025, "stratified": False, "auc": 0.88, "ap": 0.5, "split": 0},
-    {"graph": "cora", "method": "an", "rate": 0.025, "stratified": False, "auc": 0.90, "ap": 0.6, "split": 1},
-    {
-        "graph": "cora",
-        "method": "sgc-lr",
-        "rate": 0.025,
-        "stratified": False,
-        "auc": 91.0,
-        "ap": 62.0,
-        "split": 0,
-    },
-    {"graph": "cora", "method": "an", "rate": 0.05, "stratified": True, "auc": 0.93, "ap": None, "split": 0},
+    row("an", 0.88, 0),
+    row("an", 0.90, 1),
+    row("sgc-lr", 0.91, 0),
+    row("sgc-lr", 0.93, 1),
+    row("an", 0.93, 0, rate=0.05, stratified=True, ap=None),
 ]
 
 
@@ -32,11 +41,7 @@ ROWS = [
 def results(tmp_path, monkeypatch):
     folder = tmp_path / "results"
     folder.mkdir()
-    lines = [
-        json.dumps({"command": "python -m gadcore experiments paper"}),
-        *map(json.dumps, ROWS),
-        '{"graph": "co',
-    ]
+    lines = [*map(json.dumps, ROWS), '{"graph": "co']
     (folder / "paper.jsonl").write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.setattr(benchmark_tables, "result_files", lambda: result_files(folder))
     return folder
@@ -44,10 +49,10 @@ def results(tmp_path, monkeypatch):
 
 def test_a_file_is_read_with_its_command_and_half_lines_left_out(results) -> None:
     (file,) = result_files(results)
-    assert len(file.rows) == 4
-    assert "python -m gadcore experiments paper" in file.source
+    assert len(file.rows) == 5
+    assert COMMAND in file.source
     assert "paper.jsonl" in file.source
-    assert file.metrics == ["auc", "ap"]
+    assert file.metrics == ["auc", "ap", "precision_at_k"]
     assert set(file.settings) == {"2.5 % labelled, random splits", "5 % labelled, stratified splits"}
 
 
@@ -57,8 +62,8 @@ def test_summary_gives_mean_and_deviation_per_graph_and_method(results) -> None:
     table = summary(rows, "auc").set_index("method")
     assert table.loc["an", "mean"] == pytest.approx(0.89)
     assert table.loc["an", "splits"] == 2
-    assert table.loc["sgc-lr", "mean"] == pytest.approx(0.91)
-    assert table.loc["sgc-lr", "std"] == 0
+    assert table.loc["sgc-lr", "mean"] == pytest.approx(0.92)
+    assert table["best"].to_dict() == {"an": False, "sgc-lr": True}
 
 
 def test_the_table_stands_beside_the_paper(results) -> None:
@@ -70,6 +75,8 @@ def test_the_table_stands_beside_the_paper(results) -> None:
     assert shown.loc["an", "paper (%)"] == "88.8 ± 5.4"
     assert shown.loc["an", "difference"] == "+0.2"
     assert shown.loc["sgc-lr", "paper (%)"] == ""
+    other = benchmark_tables.shown_table(summary(rows, "auc"), "2.5 % labelled, stratified splits")
+    assert "paper (%)" not in other
 
 
 def test_files_without_measurements_are_left_out(tmp_path) -> None:
@@ -78,18 +85,21 @@ def test_files_without_measurements_are_left_out(tmp_path) -> None:
     assert result_files(tmp_path / "absent") == []
 
 
-def test_a_sweep_is_recognised(tmp_path) -> None:
-    lines = [{"graph": "cora", "method": "an", "lambda": 10.0**i, "auc": 0.8 + i / 100} for i in range(4)]
-    (tmp_path / "sweep.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+def test_rows_of_a_sweep_are_a_curve_and_never_averaged_with_the_defaults(tmp_path) -> None:
+    rows = [row("an", 0.5, 0), *(row("an", 0.8 + i / 100, 0, params={"lambda_": 10.0**i}) for i in range(4))]
+    (tmp_path / "sweep.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     (file,) = result_files(tmp_path)
-    assert swept(file.rows) == "lambda_"
-    figure = benchmark_tables.curve_figure(file.rows, "lambda_", "auc")
+    assert file.settings == ["2.5 % labelled, random splits", "2.5 % labelled, random splits, λ varied"]
+    defaults = file.rows[file.rows["setting"] == "2.5 % labelled, random splits"]
+    assert summary(defaults, "auc")["mean"].tolist() == [0.5]
+    figure = benchmark_tables.curve_figure(file.rows[file.rows["swept"] == "lambda_"], "auc")
     assert list(figure.data[0].x) == [1, 10, 100, 1000]
+    assert figure.layout.xaxis.type == "log"
 
 
 def test_conditions_are_said_in_words() -> None:
     assert setting_of({"rate": 0.1, "stratified": True}) == "10 % labelled, stratified splits"
-    assert setting_of({"protocol": "few labels"}) == "few labels"
+    assert setting_of({"labels": 100, "protocol": "few"}) == "100 labels, few"
     assert setting_of({}) == "all measurements"
 
 
@@ -98,7 +108,7 @@ def test_the_page_names_file_and_command(home, results) -> None:
     no_problem(app)
     shown = texts(app)
     assert "paper.jsonl" in shown
-    assert "python -m gadcore experiments paper" in shown
+    assert COMMAND in shown
 
 
 def test_the_shipped_result_files_can_be_shown(home) -> None:
