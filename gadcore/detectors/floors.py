@@ -31,6 +31,7 @@ from gadcore.metrics import auc
 
 CHUNK = 2048  # rows made dense at once
 EULER = 0.5772156649
+ALPHAS = (0.5, 0.8, 0.9, 0.95)  # how far verdicts travel
 
 
 class IsolationForest(Detector):
@@ -104,7 +105,7 @@ class LabelPropagation(Detector):
     needs = BOTH
 
     def __init__(
-        self, seed: int = 0, alphas: Sequence[float] = (0.5, 0.8, 0.9, 0.95), steps: int = 50, folds: int = 5
+        self, seed: int = 0, alphas: Sequence[float] | None = None, steps: int = 50, folds: int = 5
     ) -> None:
         self.seed = seed
         self.alphas = alphas
@@ -129,9 +130,10 @@ class LabelPropagation(Detector):
         if fold is not None:
             weights += [balanced(y, np.where(fold == f, 0.0, own)) for f in range(int(fold.max()) + 1)]
         adjacency = normalised_adjacency(graph)
-        report = Reporter(on_epoch, len(self.alphas))
+        alphas = ALPHAS if self.alphas is None else self.alphas
+        report = Reporter(on_epoch, len(alphas))
         best = -1.0
-        for alpha in self.alphas:
+        for alpha in alphas:
             shares = propagated_shares(adjacency, nodes, y, np.stack(weights, axis=1), alpha, self.steps)
             out = None if fold is None else shares[nodes, 1 + fold]
             quality = self._quality(y, out, fold, held, shares[:, 0])

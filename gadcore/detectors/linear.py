@@ -70,7 +70,7 @@ class SgcLr(Detector):
     needs = BOTH
 
     def __init__(
-        self, seed: int = 0, max_hops: int = 3, strengths: Sequence[float] = STRENGTHS, folds: int = 5
+        self, seed: int = 0, max_hops: int = 3, strengths: Sequence[float] | None = None, folds: int = 5
     ) -> None:
         self.seed = seed
         self.max_hops = max_hops
@@ -153,8 +153,9 @@ class Task:
         labels: Labels,
         validation: Labels | None,
         fold: IntArray | None,
-        strengths: Sequence[float],
+        strengths: Sequence[float] | None = None,
     ) -> Task:
+        """A task with these values of C to choose from, or with the usual ones."""
         held = validation if usable(validation) else Labels.none()
         return cls(
             powers,
@@ -164,7 +165,7 @@ class Task:
             held.indices,
             held.targets,
             None if len(held) else fold,
-            np.asarray(strengths, dtype=np.float64),
+            np.asarray(STRENGTHS if strengths is None else strengths, dtype=np.float64),
         )
 
 

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.ensemble import IsolationForest as Peer
 
 from gadcore.detectors import load_detector, make_detector
+from gadcore.detectors.floors import ALPHAS
 from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import make_graph
 from gadcore.labels import Labels
@@ -76,7 +77,7 @@ def test_verdicts_spread_along_edges(planted, planted_labels):
     detector = make_detector("label-propagation").fit(graph, planted_labels)
     rest = np.setdiff1d(np.arange(300), planted_labels.indices)
     assert auc(y[rest], detector.scores_[rest]) > 0.75
-    assert detector.alpha_ in detector.alphas
+    assert detector.alpha_ in ALPHAS
     assert 0 <= detector.scores_.min() <= detector.scores_.max() <= 1
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.metrics import auc
+from gadcore.metrics import auc, percentile_ranks
 
 Array = npt.NDArray[np.float64]
 
@@ -34,6 +34,14 @@ def percentile_among(reference: npt.NDArray[Any], values: npt.NDArray[Any]) -> A
     ordered = np.sort(reference)
     below = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return np.asarray(below / (2 * len(ordered)))
+
+
+def percentile_between(reference: npt.NDArray[Any], values: npt.NDArray[Any]) -> Array:
+    """The percentile ranks of ``reference``, interpolated: a value off by a rounding error keeps its rank."""
+    levels, place = np.unique(reference, return_inverse=True)
+    ranks = np.zeros(len(levels))
+    ranks[place] = percentile_ranks(reference)
+    return np.asarray(np.interp(values, levels, ranks))
 
 
 def auc_error(value: float, anomalous: int, normal: int) -> float:

@@ -23,7 +23,7 @@ import numpy as np
 from gadcore.detectors.arrays import normalised_adjacency, propagate
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, OnEpoch, Progress
 from gadcore.detectors.folds import assign_folds, folds_of
-from gadcore.detectors.linear import STRENGTHS, Task, own_weights, spread_out, usable
+from gadcore.detectors.linear import Task, own_weights, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.build import Bench, build, member_steps, prior
 from gadcore.detectors.plus.combine import (
@@ -48,6 +48,8 @@ from gadcore.metrics import auc, percentile_ranks
 if TYPE_CHECKING:
     from gadcore.detectors.members import Members
 
+LAMBDAS = (1.0, 10.0, 100.0)
+
 
 @dataclass(frozen=True)
 class _Products:
@@ -70,14 +72,14 @@ class AnPlus(Detector):
     def __init__(
         self,
         seed: int = 0,
-        lambdas: Sequence[float] = (1.0, 10.0, 100.0),
+        lambdas: Sequence[float] | None = None,
         width: int = 32,
         k: int = 32,
         epochs: int = 300,
         warm_epochs: int = 30,
         patience: int = 60,
         folds: int = 5,
-        strengths: Sequence[float] = STRENGTHS,
+        strengths: Sequence[float] | None = None,
         device: str = "auto",
         threads: int | None = None,
     ) -> None:
@@ -161,9 +163,13 @@ class AnPlus(Detector):
         return replace(bench, directions=directions, embedding=embedding, centre=centre, scale=scale)
 
     def _sphere_epochs(self, earlier: AnPlus | None) -> int:
-        if self.basis_ != BOTH or not len(self.lambdas):
+        if self.basis_ != BOTH or not self._grid():
             return 0
         return self.warm_epochs if earlier is not None and earlier.spheres_ is not None else self.epochs
+
+    def _grid(self) -> list[float]:
+        """λ of the sphere members; an empty list of ``lambdas`` leaves them out."""
+        return [float(value) for value in (LAMBDAS if self.lambdas is None else self.lambdas)]
 
     def _fit_spheres(
         self,
@@ -187,7 +193,7 @@ class AnPlus(Detector):
             )
             return False
 
-        specs = [MemberSpec(float(value), self.seed) for value in self.lambdas]
+        specs = [MemberSpec(value, self.seed) for value in self._grid()]
         with thread_count(self.threads):
             found = fit_members(
                 graph,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gadcore.detectors.arrays import normalised_adjacency, propagate
 from gadcore.detectors.floors import propagated_shares
-from gadcore.detectors.plus.combine import percentile_among
+from gadcore.detectors.plus.combine import percentile_between
 from gadcore.detectors.plus.members import SPREADING, SPREADING_STEPS, Member, smoothed
 from gadcore.detectors.plus.reduced import Directions
 from gadcore.detectors.plus.unlabelled import Scale, attribute_distance, neighbour_residual
@@ -38,7 +38,7 @@ def score_grown(graph: Graph, members: Sequence[Member], weights: Array, memory:
     scorer = _Scorer(graph, members, memory)
     total = np.zeros(graph.n_nodes)
     for member, weight in zip(members, weights):
-        total += weight * percentile_among(member.scores, scorer.raw(member))
+        total += weight * percentile_between(member.scores, scorer.raw(member))
     return total.astype(np.float32)
 
 

@@ -1,0 +1,321 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from safetensors.numpy import load_file
+
+from gadcore.detectors import load_detector, make_detector
+from gadcore.detectors.plus.combine import (
+    auc_error,
+    greedy_selection,
+    member_weights,
+    percentile_among,
+    percentile_between,
+)
+from gadcore.errors import Cancelled, ModelError
+from gadcore.graph import make_graph
+from gadcore.labels import Labels
+from gadcore.metrics import auc, percentile_ranks
+
+SHORT = {"epochs": 40, "device": "cpu", "threads": 1}
+
+
+def _edges(graph):
+    return np.vstack(sp.triu(graph.adjacency).nonzero())
+
+
+def _rest(labels, n=300):
+    return np.setdiff1d(np.arange(n), labels.indices)
+
+
+@pytest.fixture(scope="module")
+def fitted(planted, planted_labels):
+    return make_detector("an+", **SHORT).fit(planted[0], planted_labels)
+
+
+@pytest.fixture(scope="module")
+def sparse(planted):
+    graph, _ = planted
+    x = sp.csr_array(np.where(np.asarray(graph.x) > 0.5, graph.x, 0).astype(np.float32))
+    return make_graph(graph.node_ids, _edges(graph), x)
+
+
+def test_both_labels_rank_planted_anomalies_high(planted, planted_labels, fitted):
+    rest = _rest(planted_labels)
+    assert auc(planted[1][rest], fitted.scores_[rest]) > 0.95
+    assert fitted.basis_ == "both labels"
+    assert 0.8 < fitted.auc_ <= 1
+
+
+def test_score_is_the_weighted_mean_of_member_percentiles(fitted):
+    assert fitted.weights_.sum() == pytest.approx(1)
+    total = sum(w * percentile_ranks(m.scores) for w, m in zip(fitted.weights_, fitted.members_))
+    assert np.allclose(total, fitted.scores_, atol=1e-6)
+    assert 0 <= fitted.scores_.min() <= fitted.scores_.max() <= 1
+
+
+def test_account_lists_members_by_weight(fitted):
+    rows = fitted.account()
+    assert [row["weight"] for row in rows] == sorted((row["weight"] for row in rows), reverse=True)
+    assert all(0 <= row["auc"] <= 1 for row in rows)
+
+
+def test_embedding_is_that_of_a_sphere(fitted):
+    assert fitted.embedding_.shape == (300, 32)
+    distance = np.square(fitted.embedding_ - fitted.centre_).sum(axis=1)
+    found = [np.corrcoef(distance, row)[0, 1] for row in fitted.spheres_.scores]
+    assert max(found) > 0.999
+
+
+def test_out_of_fold_ranks_are_at_the_labels_and_judge_the_model(planted_labels, fitted):
+    known = np.flatnonzero(np.isfinite(fitted.out_of_fold_))
+    assert set(known) == set(planted_labels.indices)
+    expected = auc(planted_labels.targets, fitted.out_of_fold_[planted_labels.indices])
+    assert fitted.auc_ == pytest.approx(expected, abs=1e-6)
+
+
+def test_spread_is_zero_only_without_disagreement(fitted):
+    assert fitted.spread_.shape == (300,)
+    assert (fitted.spread_ >= 0).all()
+    assert fitted.spread_.max() > 0
+
+
+def test_same_seed_same_scores(planted, planted_labels, fitted):
+    again = make_detector("an+", **SHORT).fit(planted[0], planted_labels)
+    assert np.array_equal(again.scores_, fitted.scores_)
+
+
+def test_no_labels_give_a_ranking_that_says_so(planted):
+    graph, _ = planted
+    detector = make_detector("an+", **SHORT).fit(graph, Labels.none())
+    assert detector.basis_ == "no labels"
+    assert detector.auc_ is None
+    assert detector.out_of_fold_ is None
+    assert np.isfinite(detector.scores_).all()
+    assert {m.kind for m in detector.members_} == {"attributes", "residual", "neighbourhood"}
+    assert detector.embedding_.shape[0] == 300
+
+
+def test_no_labels_put_an_odd_node_on_top():
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 1, (80, 6))
+    x[7] = 9
+    ring = np.vstack([np.arange(80), (np.arange(80) + 1) % 80])
+    detector = make_detector("an+").fit(make_graph(map(str, range(80)), ring, x), Labels.none())
+    assert np.argmax(detector.scores_) == 7
+
+
+def test_normal_labels_alone_rank_above_chance(planted, planted_labels):
+    graph, y = planted
+    labels = Labels.from_indices(graph, normal=planted_labels.normal)
+    detector = make_detector("an+", **SHORT).fit(graph, labels)
+    rest = _rest(labels)
+    assert detector.basis_ == "normal labels"
+    assert auc(y[rest], detector.scores_[rest]) > 0.7
+
+
+def test_anomalous_labels_alone_rank_far_above_chance(planted, planted_labels):
+    graph, y = planted
+    labels = Labels.from_indices(graph, anomalous=planted_labels.anomalous)
+    detector = make_detector("an+", **SHORT).fit(graph, labels)
+    rest = _rest(labels)
+    assert detector.basis_ == "anomalous labels"
+    assert auc(y[rest], detector.scores_[rest]) > 0.9
+
+
+def test_one_label_of_each_class_works_without_an_estimate(planted):
+    graph, y = planted
+    labels = Labels.from_indices(graph, normal=[int(np.argmin(y))], anomalous=[int(np.argmax(y))])
+    detector = make_detector("an+", **SHORT).fit(graph, labels)
+    rest = _rest(labels)
+    assert detector.auc_ is None
+    assert detector.out_of_fold_ is None
+    assert auc(y[rest], detector.scores_[rest]) > 0.6
+
+
+def test_validation_weighs_the_members(planted, planted_labels):
+    graph, y = planted
+    validation = Labels.from_indices(
+        graph, normal=np.flatnonzero(y == 0)[40:100], anomalous=np.flatnonzero(y == 1)[10:20]
+    )
+    detector = make_detector("an+", **SHORT).fit(graph, planted_labels, validation=validation)
+    nodes = validation.indices
+    assert detector.auc_ == pytest.approx(auc(validation.targets, detector.scores_[nodes]), abs=1e-6)
+    assert detector.out_of_fold_ is None
+
+
+@pytest.mark.parametrize("kind", ["both", "normal", "anomalous", "none"])
+def test_saved_and_loaded_models_score_alike(planted, planted_labels, kind, tmp_path):
+    graph, _ = planted
+    labels = {
+        "both": planted_labels,
+        "normal": Labels.from_indices(graph, normal=planted_labels.normal),
+        "anomalous": Labels.from_indices(graph, anomalous=planted_labels.anomalous),
+        "none": Labels.none(),
+    }[kind]
+    detector = make_detector("an+", **SHORT).fit(graph, labels)
+    detector.save(tmp_path)
+    again = load_detector(tmp_path)
+    assert np.array_equal(again.scores_, detector.scores_)
+    assert np.array_equal(again.embedding_, detector.embedding_)
+    assert again.basis_ == detector.basis_
+    assert np.allclose(again.score_new(graph), detector.score_new(graph), atol=1e-5)
+    assert np.allclose(again.score_new(graph), detector.scores_, atol=1e-4)
+
+
+def test_files_account_for_the_score_without_the_model(planted, planted_labels, fitted, tmp_path):
+    fitted.save(tmp_path)
+    state = json.loads((tmp_path / "detector.json").read_text())
+    arrays = load_file(tmp_path / "model.safetensors")
+    ranks = [percentile_ranks(arrays[f"member{j}.scores"]) for j in range(len(state["members"]))]
+    total = sum(row["weight"] * rank for row, rank in zip(state["members"], ranks))
+    assert np.allclose(total, arrays["scores"], atol=1e-6)
+    kinds = {row["kind"]: f"member{j}.coefficient" in arrays for j, row in enumerate(state["members"])}
+    assert all(there for kind, there in kinds.items() if kind in ("linear", "standard", "background"))
+
+
+def test_missing_arrays_are_a_clear_error(fitted, tmp_path):
+    fitted.save(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(ModelError):
+        load_detector(tmp_path)
+
+
+def test_scores_a_node_that_arrives_later(planted, planted_labels, fitted):
+    graph, _ = planted
+    copied = int(planted_labels.anomalous[0])
+    neighbours, _ = graph.neighbours(copied)
+    more = np.hstack([_edges(graph), np.vstack([np.full(len(neighbours), 300), neighbours])])
+    grown = make_graph([*graph.node_ids, "new"], more, np.vstack([graph.x, graph.x[copied]]))
+    scores = fitted.score_new(grown)
+    assert scores.shape == (301,)
+    assert (scores[300] > scores).mean() > 0.8
+
+
+def test_warm_start_takes_few_epochs_and_agrees_with_a_cold_fit(planted, planted_labels, fitted):
+    graph, y = planted
+    more = Labels.from_indices(
+        graph, normal=np.flatnonzero(y == 0)[:36], anomalous=np.flatnonzero(y == 1)[:9]
+    )
+    warm = make_detector("an+", **SHORT, warm_epochs=10).fit(graph, more, warm_start=fitted)
+    assert sum(p.stage == "hypersphere" for p in warm.history_) <= 10
+    assert sum(p.stage == "hypersphere" for p in fitted.history_) > 10
+    rest = _rest(more)
+    assert auc(y[rest], warm.scores_[rest]) > 0.95
+
+
+def test_warm_start_works_from_a_loaded_model(planted, planted_labels, fitted, tmp_path):
+    fitted.save(tmp_path)
+    warm = make_detector("an+", **SHORT, warm_epochs=5).fit(
+        planted[0], planted_labels, warm_start=load_detector(tmp_path)
+    )
+    assert sum(p.stage == "hypersphere" for p in warm.history_) <= 5
+
+
+def test_warm_start_from_another_kind_of_model_is_a_cold_fit(planted, planted_labels, fitted):
+    other = make_detector("sgc-lr").fit(planted[0], planted_labels)
+    again = make_detector("an+", **SHORT).fit(planted[0], planted_labels, warm_start=other)
+    assert np.array_equal(again.scores_, fitted.scores_)
+
+
+def test_warm_start_on_a_changed_graph_uses_the_new_edges(planted, planted_labels, fitted):
+    graph, _ = planted
+    fewer = make_graph(graph.node_ids, _edges(graph)[:, ::2], graph.x)
+    warm = make_detector("an+", **SHORT).fit(fewer, planted_labels, warm_start=fitted)
+    cold = make_detector("an+", **SHORT).fit(fewer, planted_labels)
+    assert np.corrcoef(warm.scores_, cold.scores_)[0, 1] > 0.8
+
+
+def test_progress_counts_real_steps_up_to_the_total(fitted):
+    steps = [p.epoch for p in fitted.history_]
+    assert steps == list(range(1, len(steps) + 1))
+    assert all(p.epochs == fitted.history_[0].epochs >= p.epoch for p in fitted.history_)
+    assert all(np.isfinite(p.loss) for p in fitted.history_)
+
+
+@pytest.mark.parametrize("after", [1, 15])
+def test_cancel_stops_at_once(planted, planted_labels, after):
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return len(seen) >= after
+
+    with pytest.raises(Cancelled):
+        make_detector("an+", **SHORT).fit(planted[0], planted_labels, on_epoch=stop)
+    assert len(seen) == after
+
+
+def test_sparse_attributes_work_with_any_labels(sparse, planted, planted_labels):
+    rest = _rest(planted_labels)
+    both = make_detector("an+", **SHORT).fit(sparse, planted_labels)
+    assert auc(planted[1][rest], both.scores_[rest]) > 0.85
+    assert not any(m.kind == "trees" for m in both.members_)
+    assert np.isfinite(make_detector("an+").fit(sparse, Labels.none()).scores_).all()
+
+
+def test_graph_without_attributes_works(planted, planted_labels):
+    graph, y = planted
+    free = make_graph(graph.node_ids, _edges(graph))
+    detector = make_detector("an+", **SHORT).fit(free, planted_labels)
+    rest = _rest(planted_labels)
+    assert auc(y[rest], detector.scores_[rest]) > 0.75
+    assert np.isfinite(make_detector("an+").fit(free, Labels.none()).scores_).all()
+
+
+def test_label_weights_count(planted, planted_labels):
+    graph, _ = planted
+    light = Labels(
+        planted_labels.normal,
+        planted_labels.anomalous,
+        weight={int(n): 0.01 for n in planted_labels.anomalous[:4]},
+    )
+    first = make_detector("an+", **SHORT).fit(graph, light)
+    second = make_detector("an+", **SHORT).fit(graph, planted_labels)
+    assert not np.allclose(first.scores_, second.scores_)
+
+
+def test_percentile_among_counts_ties_half():
+    assert percentile_among(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0.0, 2.0, 5.0])).tolist() == [0, 0.5, 1]
+
+
+def test_percentile_between_agrees_with_the_ranks_and_forgives_rounding():
+    scores = np.array([3.0, 1.0, 2.0, 2.0, 9.0])
+    assert np.allclose(percentile_between(scores, scores), percentile_ranks(scores))
+    assert np.allclose(percentile_between(scores, scores + 1e-9), percentile_ranks(scores), atol=1e-8)
+    assert percentile_between(scores, np.array([-5.0, 50.0])).tolist() == [0.1, 0.9]
+
+
+def test_auc_error_shrinks_with_labels():
+    assert auc_error(0.8, 5, 20) > auc_error(0.8, 20, 80) > auc_error(0.8, 200, 800) > 0
+
+
+def test_weights_stay_near_the_prior_with_few_labels_and_leave_it_with_many():
+    rng = np.random.default_rng(0)
+
+    def weight_of_the_worse(n):
+        y = np.r_[np.ones(n), np.zeros(4 * n)]
+        members = ([y + rng.normal(0, sd, 5 * n) for sd in (0.7, 1.5)] for _ in range(20))
+        return np.mean([member_weights(each, [1.0, 1.0], y, 1.0)[0][1] for each in members])
+
+    assert weight_of_the_worse(3) > weight_of_the_worse(300) + 0.05
+
+
+def test_without_a_judge_the_prior_decides():
+    weights, quality = member_weights([None, None], [1.0, 3.0], np.zeros(0), 1.0)
+    assert weights.tolist() == [0.25, 0.75]
+    assert np.isnan(quality).all()
+
+
+def test_greedy_selection_prefers_members_that_complement():
+    rng = np.random.default_rng(1)
+    y = np.r_[np.ones(60), np.zeros(240)]
+    first, second = (y + rng.normal(0, 1, 300) for _ in range(2))
+    noise = rng.normal(0, 1, 300)
+    shares = greedy_selection(np.stack([first, second, noise]), y)
+    assert shares[0] > 0.2
+    assert shares[1] > 0.2
+    assert shares[2] < 0.2
