@@ -102,7 +102,7 @@ def npz_parts(arrays: Arrays, file: str, max_bytes: int) -> Parts:
     """Parts from the arrays of one .npz file."""
     keys = set(arrays)
     if {"edge_index"} <= keys:
-        return _project_layout(arrays, file)
+        return _project_layout(arrays, file, max_bytes)
     for prefix in ("adj_", "adj_matrix."):
         if f"{prefix}data" in keys:
             attributes = next((p for p in ("attr_", "attr_matrix.") if f"{p}data" in keys), None)
@@ -159,19 +159,20 @@ def _coo(row: Any, col: Any, data: Any, shape: tuple[int, ...], file: str) -> An
         ) from error
 
 
-def _project_layout(arrays: Arrays, file: str) -> Parts:
+def _project_layout(arrays: Arrays, file: str, max_bytes: int) -> Parts:
     """The layout of the benchmark files: edge_index, x as CSR or dense, y with its kind."""
     x = _csr(arrays, "x_", file) if "x_data" in arrays else _first(arrays, ("x", "X", "features"))
     y = _first(arrays, ("y", "labels", "label"))
     weight = _first(arrays, ("edge_weight", "weights"))
-    parts = edge_parts(arrays["edge_index"], x, y, file, "npz", weight=weight, kind=_word(arrays.get("kind")))
+    kind = _word(arrays.get("kind"))
+    parts = edge_parts(arrays["edge_index"], x, y, file, "npz", max_bytes=max_bytes, weight=weight, kind=kind)
     if "attribute_names" in arrays and parts.x is not None:
         names = [str(v) for v in np.ravel(arrays["attribute_names"])]
         parts.feature_names = names if len(names) == parts.x.shape[1] else None
     if parts.truth is not None:
         _mark_unknown(parts, arrays, y)
     if "lcc_mask" in arrays:
-        restrict(parts, np.asarray(arrays["lcc_mask"], dtype=bool), y, _word(arrays.get("kind")), file)
+        restrict(parts, np.asarray(arrays["lcc_mask"], dtype=bool), y, kind, file)
     return parts
 
 

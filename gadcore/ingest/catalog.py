@@ -50,7 +50,15 @@ def _downloaded(name: str, settings: Settings) -> Parts:
             "set GAD_DATASETS to the folder with the benchmark files",
         ) from error
     edges = data.edge_index.numpy()
-    return edge_parts(edges, data.x.numpy(), data.y.numpy(), name, "torch_geometric", kind="class")
+    return edge_parts(
+        edges,
+        data.x.numpy(),
+        data.y.numpy(),
+        name,
+        "torch_geometric",
+        max_bytes=settings.max_unpacked,
+        kind="class",
+    )
 
 
 def _fetch(name: str, folder: Path) -> Any:

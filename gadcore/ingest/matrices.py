@@ -13,7 +13,7 @@ from gadcore.errors import InputError
 from gadcore.graph import IntArray
 from gadcore.ingest.parts import Parts, TruthArray, row_ids, usable_weights
 
-_BYTES_PER_NODE = 64  # of ids and row pointers: what a declared size costs at least
+_BYTES_PER_NODE = 256  # of id, name and row pointers: what a declared node costs at least
 _BY_CLASS = "Truth: the smallest"
 
 
@@ -137,6 +137,7 @@ def edge_parts(
     file: str,
     format_name: str,
     *,
+    max_bytes: int,
     weight: Any = None,
     kind: str | None = None,
     n: int | None = None,
@@ -152,6 +153,7 @@ def edge_parts(
     if n is None:
         sizes = [v.shape[0] for v in (x, y) if v is not None]
         n = int(sizes[0]) if sizes else (int(edges.max()) + 1 if edges.size else 0)
+    refuse_huge((n, n), file, max_bytes)
     bad = np.flatnonzero((rows < 0) | (cols < 0) | (rows >= n) | (cols >= n))
     if len(bad) or not n:
         where = f"edge {int(bad[0])} joins rows {rows[bad[0]]} and {cols[bad[0]]}" if len(bad) else "no nodes"

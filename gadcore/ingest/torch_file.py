@@ -45,6 +45,7 @@ def read_pt(path: Path, max_bytes: int) -> Parts:
         _array(fields.get("y"), path.name, "y"),
         path.name,
         "PyG",
+        max_bytes=max_bytes,
         weight=weight,
         n=int(n) if isinstance(n, int) and fields.get("x") is None else None,
     )
@@ -52,9 +53,9 @@ def read_pt(path: Path, max_bytes: int) -> Parts:
 
 def _refuse_bomb(path: Path, max_bytes: int) -> None:
     """torch stores tensors unpacked; a packed member is a sign of tampering, a huge one of a bomb."""
-    if not zipfile.is_zipfile(path):
-        return
     try:
+        if not zipfile.is_zipfile(path):
+            return  # the older layout, a bare pickle: torch.load itself tells
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
     except UNREADABLE as error:
@@ -115,7 +116,7 @@ def _fields(loaded: Any, file: str) -> dict[str, Any]:
     if isinstance(loaded, dict):
         return dict(loaded)
     if type(loaded).__name__ == "Data" and hasattr(loaded, "to_dict"):
-        return {"num_nodes": loaded.num_nodes, **loaded.to_dict()}
+        return dict(loaded.to_dict())
     raise InputError(
         f"{file} holds a {type(loaded).__name__}", _EXPECTED, "for HeteroData, save data.to_homogeneous()"
     )
