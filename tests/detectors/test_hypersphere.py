@@ -1,0 +1,351 @@
+"""The paper's objective by hand, and what an and n promise beyond the common contract."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from safetensors.numpy import load_file
+
+from gadcore.detectors import load_detector, make_detector
+from gadcore.detectors.arrays import normalised_adjacency
+from gadcore.detectors.base import NORMAL_ONLY
+from gadcore.detectors.encoders import make_encoder
+from gadcore.detectors.ensemble import fit_members
+from gadcore.detectors.fields import Domain
+from gadcore.detectors.folds import assign_folds, fold_count
+from gadcore.detectors.members import MemberSpec, Options
+from gadcore.detectors.sphere import (
+    CENTRE_MARGIN,
+    Sphere,
+    SphereTask,
+    auc_error,
+    first_centres,
+    hypersphere_loss,
+    label_weights,
+)
+from gadcore.errors import ModelError
+from gadcore.graph import make_graph
+from gadcore.labels import Labels
+from gadcore.metrics import auc
+
+CPU = torch.device("cpu")
+QUICK = {"epochs": 60, "device": "cpu"}
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def unlabelled(graph, labels) -> np.ndarray:
+    return np.setdiff1d(np.arange(graph.n_nodes), labels.indices)
+
+
+def test_loss_by_hand_on_four_nodes() -> None:
+    # scores of normal nodes 1 and 3, of anomalous nodes 2 and 5; λ = 10
+    scores = torch.tensor([[1.0, 3.0, 2.0, 5.0]])
+    half = torch.full((1, 2), 0.5)
+    by_hand = (1 + 3) / 2 - 10 * (sigmoid(1) + sigmoid(-1) + sigmoid(4) + sigmoid(2)) / 4
+    assert hypersphere_loss(scores, half, half, torch.tensor([10.0])).item() == pytest.approx(by_hand)
+
+
+def test_loss_without_anomalous_labels_is_the_volume() -> None:
+    none = torch.zeros(1, 0)
+    loss = hypersphere_loss(torch.tensor([[1.0, 3.0]]), torch.full((1, 2), 0.5), none, torch.tensor([7.0]))
+    assert loss.item() == 2.0
+
+
+def test_label_weights_are_means_over_the_labels_seen() -> None:
+    graph = make_graph(range(4), [[0], [1]])
+    labels = Labels.from_indices(graph, normal=[0, 1], anomalous=[2, 3])
+    labels = replace(labels, weight={1: 3.0})
+    hidden = np.array([[False] * 4, [True, False, False, True]])
+    normal, anomalous = label_weights(labels, hidden)
+    np.testing.assert_allclose(normal, [[0.25, 0.75], [0.0, 1.0]])
+    np.testing.assert_allclose(anomalous, [[0.5, 0.5], [1.0, 0.0]])
+
+
+def test_centre_is_the_mean_normal_embedding_and_n_pushes_it_from_zero() -> None:
+    graph = make_graph(range(4), [[0, 1, 2], [1, 2, 3]], np.eye(4, 3))
+    encoder, domain = make_encoder("gcn", depth=2, width=4, k=6), Domain(graph, CPU)
+    weights = encoder.initialise(domain, [0])
+    field, mean = domain.field(np.array([0, 1, 3]), 2), torch.tensor([[0.5, 0.5]])
+    embedded = encoder.embed(weights, field)[0].detach()
+    centre = first_centres(encoder, weights, field, mean, push=False)
+    torch.testing.assert_close(centre[0], embedded[:2].mean(dim=0))
+    pushed = first_centres(encoder, weights, field, mean, push=True)
+    assert pushed.abs().min() >= CENTRE_MARGIN
+    far = centre.abs() >= CENTRE_MARGIN
+    torch.testing.assert_close(pushed[far], centre[far])
+    zero = encoder.initialise(domain, [0])
+    with torch.no_grad():
+        zero["layer1.weight"].zero_()
+    assert (first_centres(encoder, zero, field, mean, push=True) == CENTRE_MARGIN).all()
+
+
+def test_training_gradients_equal_full_batch(planted, planted_labels) -> None:
+    graph, _ = planted
+    encoder, domain = make_encoder("gcn", depth=2, width=8, k=8), Domain(graph, CPU)
+    nodes = torch.tensor(planted_labels.indices)
+    normal, anomalous = (
+        torch.tensor(part) for part in label_weights(planted_labels, np.zeros((2, len(planted_labels)), bool))
+    )
+    gradients = []
+    for whole in (False, True):
+        weights = encoder.initialise(domain, [1, 2])
+        field = domain.field(planted_labels.indices, 2)
+        sphere = Sphere(encoder, weights, first_centres(encoder, weights, field, normal, push=False))
+        if whole:
+            scores = sphere.scores(domain.whole(2))[:, nodes]
+            loss = hypersphere_loss(scores, normal, anomalous, torch.tensor([1.0, 100.0]))
+        else:
+            lambdas = torch.tensor([1.0, 100.0])
+            loss = SphereTask(sphere, field, lambdas, (normal, anomalous), None, True).loss()
+        loss.sum().backward()
+        gradients.append([tensor.grad for tensor in weights.parameters()])
+    for small, full in zip(*gradients):
+        assert (small - full).abs().max() <= 1e-5 * max(1.0, float(full.abs().max()))
+
+
+def test_scores_are_squared_distances_to_the_centre(planted, planted_labels) -> None:
+    detector = make_detector("an", **QUICK).fit(planted[0], planted_labels)
+    distance = np.square(detector.embedding_ - detector.centre_).sum(axis=1)
+    np.testing.assert_allclose(detector.scores_, distance, rtol=1e-4, atol=1e-6)
+
+
+def test_validation_selects_lambda_and_epoch(planted, planted_labels) -> None:
+    graph, y = planted
+    held = unlabelled(graph, planted_labels)[:80]
+    validation = Labels.from_indices(graph, normal=held[y[held] == 0], anomalous=held[y[held] == 1])
+    detector = make_detector("an", **QUICK).fit(graph, planted_labels, validation=validation)
+    assert detector.out_of_fold_ is None
+    nodes = validation.indices
+    assert detector.auc_ == pytest.approx(auc(validation.targets, detector.scores_[nodes]), abs=1e-6)
+    assert detector.selected_lambda_ in (1.0, 10.0, 100.0, 1000.0, 10000.0)
+
+
+def test_out_of_fold_scores_cover_exactly_the_labels(planted, planted_labels) -> None:
+    graph, _ = planted
+    detector = make_detector("an", **QUICK).fit(graph, planted_labels)
+    labelled = np.flatnonzero(~np.isnan(detector.out_of_fold_))
+    np.testing.assert_array_equal(labelled, np.sort(planted_labels.indices))
+    assert np.isin(detector.out_of_fold_[labelled], detector.scores_).all()  # on the scale of scores_
+    assert 0.5 < detector.auc_ <= 1.0
+
+
+def test_out_of_fold_claims_nothing_on_random_labels() -> None:
+    rng = np.random.default_rng(3)
+    graph = make_graph(range(150), [[0], [1]], rng.random((150, 200)))
+    nodes = rng.permutation(150)[:120]
+    labels = Labels.from_indices(graph, normal=nodes[:60], anomalous=nodes[60:])
+    same = {"lambda_": 1000.0, "encoder": "mlp", "epochs": 150, "device": "cpu"}
+    memorised = make_detector("an", folds=0, **same).fit(graph, labels)
+    assert auc(labels.targets, memorised.scores_[labels.indices]) > 0.9
+    honest = make_detector("an", **same).fit(graph, labels)
+    assert auc(labels.targets, honest.out_of_fold_[labels.indices]) < 0.7
+
+
+def test_one_label_of_each_kind_is_enough(planted) -> None:
+    graph, y = planted
+    labels = Labels.from_indices(
+        graph, normal=np.flatnonzero(y == 0)[:1], anomalous=np.flatnonzero(y == 1)[:1]
+    )
+    detector = make_detector("an", **QUICK).fit(graph, labels)
+    assert np.isfinite(detector.scores_).all()
+    assert detector.auc_ is None
+    assert detector.out_of_fold_ is None
+
+
+def test_n_uses_normal_labels_only(planted, planted_labels) -> None:
+    graph, _ = planted
+    only = Labels.from_indices(graph, normal=planted_labels.normal)
+    with_both = make_detector("n", **QUICK).fit(graph, planted_labels)
+    without = make_detector("n", **QUICK).fit(graph, only)
+    np.testing.assert_array_equal(with_both.scores_, without.scores_)
+    assert with_both.basis_ == without.basis_ == NORMAL_ONLY
+    assert without.auc_ is None
+    assert with_both.auc_ is not None
+    assert {p.stage for p in without.history_} == {"pre-training", "training"}
+
+
+def test_n_does_not_collapse(planted, planted_labels) -> None:
+    detector = make_detector("n", device="cpu").fit(planted[0], planted_labels)
+    assert np.std(detector.scores_) > 1e-3 * np.mean(detector.scores_) > 0
+
+
+def test_warm_start_takes_few_epochs_and_keeps_quality(planted, planted_labels) -> None:
+    graph, y = planted
+    cold = make_detector("an", device="cpu").fit(graph, planted_labels)
+    more = Labels.from_indices(
+        graph,
+        normal=np.append(planted_labels.normal, np.flatnonzero(y == 0)[40:45]),
+        anomalous=np.append(planted_labels.anomalous, np.flatnonzero(y == 1)[10:12]),
+    )
+    warm = make_detector("an", device="cpu").fit(graph, more, warm_start=cold)
+    assert len(warm.history_) <= warm.warm_epochs
+    assert warm.selected_lambda_ == cold.selected_lambda_
+    np.testing.assert_array_equal(warm.centre_, cold.centre_)
+    rest = unlabelled(graph, more)
+    assert auc(y[rest], warm.scores_[rest]) > auc(y[rest], cold.scores_[rest]) - 0.02
+    assert warm.members_.fold_of.items() >= cold.members_.fold_of.items()
+
+
+def test_warm_start_from_another_shape_is_a_cold_fit(planted, planted_labels) -> None:
+    graph, _ = planted
+    other = make_detector("an", k=8, **QUICK).fit(graph, planted_labels)
+    cold = make_detector("an", **QUICK).fit(graph, planted_labels)
+    warm = make_detector("an", **QUICK).fit(graph, planted_labels, warm_start=other)
+    np.testing.assert_array_equal(warm.scores_, cold.scores_)
+
+
+def test_warm_start_from_a_saved_model(planted, planted_labels, tmp_path: Path) -> None:
+    graph, _ = planted
+    first = make_detector("an", **QUICK).fit(graph, planted_labels)
+    first.save(tmp_path)
+    ways = [
+        make_detector("an", **QUICK).fit(graph, planted_labels, warm_start=start)
+        for start in (first, load_detector(tmp_path))
+    ]
+    np.testing.assert_allclose(ways[0].scores_, ways[1].scores_, rtol=1e-5)
+    assert len(ways[1].history_) <= ways[1].warm_epochs
+
+
+def test_saved_arrays_give_the_scores_without_torch(planted, planted_labels, tmp_path: Path) -> None:
+    graph, _ = planted
+    detector = make_detector("an", **QUICK).fit(graph, planted_labels)
+    detector.save(tmp_path)
+    arrays, a = load_file(tmp_path / "model.safetensors"), normalised_adjacency(graph)
+    hidden = np.maximum(a @ (graph.x @ arrays["m0.layer0.weight"]), 0)
+    embedding = a @ hidden @ arrays["m0.layer1.weight"]
+    scores = np.square(embedding - arrays["m0.centre"]).sum(axis=1)
+    np.testing.assert_allclose(scores, detector.scores_, rtol=1e-3, atol=1e-5)
+
+
+def test_incomplete_model_is_told(planted, planted_labels, tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    make_detector("an", **QUICK).fit(planted[0], planted_labels).save(tmp_path)
+    save_file({"scores": np.zeros(3, np.float32)}, tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match="no complete 'an' model"):
+        load_detector(tmp_path)
+
+
+def grown(graph, extra: int = 5):
+    """The graph with new nodes, each joined to an old one, and its attributes shuffled by column."""
+    n = graph.n_nodes
+    old = sp.triu(graph.adjacency).tocoo()
+    edges = np.hstack([np.vstack([old.row, old.col]), np.vstack([np.arange(extra), np.arange(n, n + extra)])])
+    ids = [*graph.node_ids, *(f"new{i}" for i in range(extra))]
+    if graph.attribute_free:
+        return make_graph(ids, edges)
+    order = np.random.default_rng(0).permutation(graph.n_features)
+    x = np.vstack([graph.x, graph.x[:extra]])[:, order]
+    return make_graph(ids, edges, x, feature_names=[graph.feature_names[i] for i in order])
+
+
+def test_score_new_scores_arrivals_without_retraining(planted, planted_labels) -> None:
+    graph, _ = planted
+    detector = make_detector("an", **QUICK).fit(graph, planted_labels)
+    np.testing.assert_allclose(detector.score_new(graph), detector.scores_, rtol=1e-5)
+    scores = detector.score_new(grown(graph))
+    assert scores.shape == (graph.n_nodes + 5,)
+    assert np.isfinite(scores).all()
+    far = np.setdiff1d(np.arange(graph.n_nodes), _within_two_hops(graph, range(5)))
+    np.testing.assert_allclose(scores[far], detector.scores_[far], rtol=1e-3, atol=1e-6)
+
+
+def _within_two_hops(graph, nodes) -> np.ndarray:
+    near = graph.adjacency + sp.eye_array(graph.n_nodes)
+    return np.flatnonzero(np.asarray((near @ near)[:, list(nodes)].sum(axis=1)).ravel())
+
+
+def test_missing_attributes_are_named(planted, planted_labels) -> None:
+    graph, _ = planted
+    detector = make_detector("an", **QUICK).fit(graph, planted_labels)
+    fewer = make_graph(graph.node_ids, [[0], [1]], graph.x[:, 1:], feature_names=graph.feature_names[1:])
+    with pytest.raises(ModelError, match=r"1 attributes .* absent .*'x0'"):
+        detector.score_new(fewer)
+
+
+@pytest.mark.parametrize("encoder", ["gcn", "sage"])
+def test_graph_without_attributes_learns_and_grows(planted, planted_labels, encoder: str) -> None:
+    graph, y = planted
+    edges = sp.triu(graph.adjacency).tocoo()
+    free = make_graph(graph.node_ids, np.vstack([edges.row, edges.col]))
+    detector = make_detector("an", encoder=encoder, lambda_=10.0, folds=0, device="cpu", epochs=200)
+    detector.fit(free, planted_labels)
+    rest = unlabelled(free, planted_labels)
+    assert auc(y[rest], detector.scores_[rest]) > 0.7
+    assert np.isfinite(detector.score_new(grown(free))).all()
+
+
+def test_edge_weights_matter(planted, planted_labels) -> None:
+    graph, _ = planted
+    edges = sp.triu(graph.adjacency).tocoo()
+    heavy = np.random.default_rng(0).uniform(0.1, 5.0, edges.nnz)
+    ends = np.vstack([edges.row, edges.col])
+    weighted = make_graph(graph.node_ids, ends, graph.x, weights=heavy)
+    plain = make_detector("an", **QUICK).fit(graph, planted_labels)
+    other = make_detector("an", **QUICK).fit(weighted, planted_labels)
+    assert not np.allclose(plain.scores_, other.scores_)
+
+
+def test_members_of_several_architectures_and_their_order(planted, planted_labels) -> None:
+    graph, _ = planted
+    specs = [MemberSpec(1.0), MemberSpec(10.0, skip=True), MemberSpec(10.0), MemberSpec(1.0, seed=7)]
+    options = Options(epochs=20, device="cpu", folds=2)
+    members = fit_members(graph, planted_labels, specs, options)
+    assert members.scores.shape == members.out_of_fold.shape == (4, graph.n_nodes)
+    for row in range(4):
+        alone = fit_members(graph, planted_labels, [specs[row]], options)
+        if specs[row].seed == specs[0].seed:  # folds are dealt by the first seed
+            np.testing.assert_allclose(members.scores[row], alone.scores[0], rtol=2e-3, atol=1e-5)
+        distance = np.square(members.embedding(row) - members.centre(row)).sum(axis=1)
+        np.testing.assert_allclose(members.scores[row], distance, rtol=1e-4, atol=1e-5)
+
+
+def test_bad_lambda_is_told(planted, planted_labels) -> None:
+    with pytest.raises(ModelError, match="lambda_='some'"):
+        make_detector("an", lambda_="some").fit(planted[0], planted_labels)
+
+
+def test_folds_spread_classes_and_keep_their_labels(planted) -> None:
+    graph, _ = planted
+    labels = Labels.from_indices(graph, normal=range(20), anomalous=range(20, 26))
+    folds = assign_folds(graph, labels, 5, seed=0)
+    assert fold_count(folds) == 5
+    for part in (labels.normal, labels.anomalous):
+        counts = np.bincount([folds[graph.node_ids[node]] for node in part], minlength=5)
+        assert counts.max() - counts.min() <= 1
+    more = Labels.from_indices(graph, normal=range(20), anomalous=range(20, 30))
+    assert assign_folds(graph, more, 5, seed=0, previous=folds).items() >= folds.items()
+
+
+def test_folds_are_dealt_anew_when_labels_allow_twice_as_many(planted) -> None:
+    graph, _ = planted
+    few = Labels.from_indices(graph, normal=range(20), anomalous=[20, 21])
+    many = Labels.from_indices(graph, normal=range(20), anomalous=range(20, 30))
+    two = assign_folds(graph, few, 5, seed=0)
+    assert fold_count(two) == 2
+    assert fold_count(assign_folds(graph, many, 5, seed=0, previous=two)) == 5
+    assert assign_folds(graph, Labels.from_indices(graph, normal=range(5), anomalous=[9]), 5, seed=0) == {}
+
+
+def test_auc_error_shrinks_with_labels() -> None:
+    assert 0.05 < auc_error(5, 60) < 0.15
+    assert auc_error(100, 400) < auc_error(5, 60) / 3
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_cuda_gives_the_scores_of_the_cpu(planted, planted_labels) -> None:
+    pair = [
+        make_detector("an", epochs=30, device=device).fit(planted[0], planted_labels)
+        for device in ("cpu", "cuda")
+    ]
+    np.testing.assert_allclose(pair[0].scores_, pair[1].scores_, rtol=1e-2, atol=1e-4)
