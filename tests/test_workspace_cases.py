@@ -12,7 +12,6 @@ from gadcore.errors import InputError, NotFound, RunError
 from gadcore.graph import Graph, make_graph
 from gadcore.settings import Settings
 from gadcore.workspace import Filter, Workspace
-from gadcore.workspace.columns import Columns, shown
 from gadcore.workspace.search import SearchIndex
 
 
@@ -201,16 +200,6 @@ def test_attributes_stand_against_their_peers(project: Workspace) -> None:
     assert {a.column: a.value for a in project.case("n003").attributes}["tags"] == "x, y"
 
 
-def test_values_as_text() -> None:
-    assert [shown(v) for v in (3.0, 2.5, 1e20, True, "x", pd.Timestamp("2024-01-02"))] == [
-        "3", "2.5", "1e+20", "True", "x", "2024-01-02",
-    ]  # fmt: skip
-
-
-def test_columns_of_a_graph_without_any() -> None:
-    assert Columns(make_graph(["a"], np.zeros((2, 0)))).of(0) == []
-
-
 def test_an_unknown_node_is_named(ranked: Workspace) -> None:
     for ask in (ranked.case, ranked.neighbourhood, ranked.explain, ranked.similar, ranked.ring):
         with pytest.raises(NotFound, match="n999"):
@@ -238,3 +227,41 @@ def test_nothing_can_be_explained_or_drawn_before_a_run(project: Workspace) -> N
 def test_an_unknown_kind_of_map_is_refused(ranked: Workspace) -> None:
     with pytest.raises(InputError, match="umap"):
         ranked.request_layout("globe")
+
+
+def test_similar_nodes_are_the_nearest_in_the_embedding(ranked: Workspace) -> None:
+    embedding = ranked.result().embedding
+    far = np.square(embedding - embedding[30]).sum(axis=1)
+    expected = [f"n{k:03d}" for k in np.argsort(far)[1:6]]
+    assert ids(ranked.similar("n030", 5)) == expected
+    assert ids(ranked.case("n030").similar)[:5] == expected
+
+
+def test_without_an_embedding_similar_nodes_come_from_the_graph(project: Workspace) -> None:
+    assert project.similar("n030") == []
+    project.train("probe", params={"plain": True})
+    assert len(project.similar("n030", 5)) == 5
+
+
+def test_the_ring_of_a_project_begins_with_the_node(ranked: Workspace) -> None:
+    assert ranked.ring("n030")[0] == "n030"
+
+
+def test_a_node_is_explained(ranked: Workspace) -> None:
+    why = ranked.explain("n030")
+    assert why.node_id == "n030"
+    assert why.score == pytest.approx(float(ranked.result().scores[30]))
+    assert why.reasons
+    as_json(why)
+
+
+def test_probabilities_come_with_their_basis(project: Workspace) -> None:
+    project.train("probe")
+    assert project.case("n001").probability is None
+    assert project.case("n001").probability_reason
+    project.record_group([f"n{k:03d}" for k in range(8)], "a")
+    project.record_group([f"n{k:03d}" for k in range(8, 30)], "n")
+    project.train("probe")
+    card = project.case("n001")
+    assert 0 < card.probability < 1
+    assert "8 anomalous and 22 normal" in card.probability_reason

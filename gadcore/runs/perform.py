@@ -17,11 +17,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from gadcore import __version__
+from gadcore.calibrate import probabilities
 from gadcore.cases import RunInfo
 from gadcore.detectors import detector_class, load_detector, make_detector
 from gadcore.detectors.base import Detector
 from gadcore.errors import Cancelled, GadError, ModelError, RunError
-from gadcore.graph import FloatArray, Graph
+from gadcore.graph import Graph
 from gadcore.labels import Labels
 from gadcore.runs import orders
 from gadcore.runs.artefacts import arrays_of, history_of, versions, write_run
@@ -179,7 +180,7 @@ class _Fit:
         arrays = arrays_of(detector)
         if detector.embedding_ is not None:
             arrays["layout_pca"] = draw(self.store, info, "pca", detector.embedding_)
-        arrays["probability"], reason = _probability(detector, graph, labels)
+        arrays["probability"], reason = probabilities(detector.scores_, detector.out_of_fold_, labels)
         device = _device_of(detector)
         used = {"ringfence": __version__, **versions()}
         document = {
@@ -245,7 +246,3 @@ def label_words(graph: Graph, labels: Labels) -> dict[str, str]:
     """Node id -> "normal" or "anomalous": what a model can learn from."""
     parts = (("normal", labels.normal), ("anomalous", labels.anomalous))
     return {str(graph.node_ids[node]): word for word, nodes in parts for node in nodes}
-
-
-def _probability(detector: Detector, graph: Graph, labels: Labels) -> tuple[FloatArray | None, str]:
-    return None, ""

@@ -9,6 +9,9 @@ from typing import Any
 from gadcore import worker
 from gadcore.cases import Explanation, Neighbourhood, QueueRow
 from gadcore.errors import InputError, RunError
+from gadcore.explain import explain as why
+from gadcore.neighbourhood import neighbourhood as around
+from gadcore.rings import propose_ring
 from gadcore.runs import LAYOUTS, Result
 from gadcore.store import is_held
 from gadcore.workspace.project import Project
@@ -21,8 +24,6 @@ def neighbourhood(
     project: Project, node_id: str, hops: int, cap: int, expanded: tuple[str, ...]
 ) -> Neighbourhood:
     """The nodes around a node, chosen by suspicion and weight."""
-    from gadcore.neighbourhood import neighbourhood as around
-
     result = project.result()
     return around(
         project.graph,
@@ -38,8 +39,6 @@ def neighbourhood(
 
 def explain(project: Project, node_id: str) -> Explanation:
     """Why a node stands where it stands in the run in use."""
-    from gadcore.explain import explain as why
-
     result = result_in_use(project)
     return why(project.graph, result.model_folder, result.scores, project.labels(), project.node(node_id))
 
@@ -122,5 +121,7 @@ def _result_of(project: Project, job: str) -> Any:
 
 def ring(project: Project, node_id: str) -> list[str]:
     """Ids of the group around a node, itself first."""
-    project.node(node_id)
-    return [node_id]
+    result, graph = project.result(), project.graph
+    scores = result.scores if result else None
+    found = propose_ring(graph, project.node(node_id), project.labels(), scores)
+    return [str(graph.node_ids[node]) for node in found.nodes]

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import Any
 
 from gadcore.cases import NodeCard, QueueRow
+from gadcore.explain.sentences import columns_of
 from gadcore.labels import LabelEvent
-from gadcore.workspace.columns import Columns
+from gadcore.similar import nearest
 from gadcore.workspace.ordering import first_reasons
-from gadcore.workspace.project import DERIVED, Project
+from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import UNRANKED, WORDS, rows
 
 RUNS_SHOWN = 12
@@ -29,7 +30,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         probability=None if probability is None else float(probability),
         probability_reason=result.probability_reason if result else "no run yet",
         band=band(row.percentile) if result else "",
-        attributes=DERIVED.get(("columns", project.fingerprint), lambda: Columns(project.graph)).of(node),
+        attributes=columns_of(project.graph).of(node),
         rank_history=[(r.info.number, r.rank_of(node)) for r in project.results()[-RUNS_SHOWN:]],
         neighbour_verdicts=_neighbour_verdicts(project, node),
         events=[_shown(event) for event in reversed(project.store.events(project.id).history(node_id))],
@@ -44,8 +45,12 @@ def band(percentile: float) -> str:
 
 
 def similar(project: Project, node: int, n: int) -> list[QueueRow]:
-    """Nodes that look like this one to the model, nearest first."""
-    return []
+    """Nodes that look like this one to the model, nearest first; to the eye of the graph before a run."""
+    result = project.result()
+    space = project.basis() if result is None or result.embedding is None else result.embedding
+    if space is None:
+        return []
+    return rows(project, nearest(space, node, n), result=result, reasons=None)
 
 
 def _neighbour_verdicts(project: Project, node: int) -> dict[str, int]:

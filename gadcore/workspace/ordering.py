@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gadcore.cases import QueueRow
+from gadcore.explain import reasons as why
 from gadcore.queries import Query
 from gadcore.runs import Result
 from gadcore.runs.orders import AHEAD, Choice, Ranking, kept, work_out
@@ -94,14 +95,10 @@ class _Order:
 
 def first_reasons(project: Project, result: Result, nodes: Iterable[int]) -> list[str]:
     """One short sentence per node on why it scores as it does."""
-    try:
-        from gadcore.explain import reasons
-    except ImportError:
-        return ["" for _ in nodes]
     known = DERIVED.get(("reasons", result.info.id), dict[int, str])
     wanted = [int(node) for node in nodes]
     missing = [node for node in wanted if node not in known]
     if missing:
-        found = reasons(project.graph, result.model_folder, np.array(missing))
+        found = why(project.graph, result.model_folder, missing, result.scores)
         known.update({node: (lines[0] if lines else "") for node, lines in zip(missing, found)})
     return [known[node] for node in wanted]

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from gadcore.cases import QueueRow
 from gadcore.errors import InputError
+from gadcore.explain.columns import shown
 from gadcore.graph import IntArray
 from gadcore.labels import Verdict
 from gadcore.runs import Result
-from gadcore.workspace.columns import shown
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.search import SearchIndex
 
