@@ -182,10 +182,13 @@ def own_weights(labels: Labels) -> Array:
 def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
     """Fit all strengths (and folds) at once on ÂᵏX and keep the strength with the best held-out AUC."""
     z = task.powers[hops]
-    shift, scale = (np.zeros(z.shape[1]), np.ones(z.shape[1])) if unit else column_moments(z)
-    rows = (dense_rows(z, task.nodes, unit) - shift) / scale
+    rows = dense_rows(z, task.nodes, unit)
+    if not unit:
+        shift, scale = column_moments(z)
+        rows = (rows - shift) / scale
     weights, strengths = _problems(task)
     w, b = fit_logistic(rows, task.y, weights, strengths)
+    raw_w, raw_b = (w, b) if unit else (w / scale[:, None], b - (shift / scale) @ w)
     c = len(task.strengths)
     held_out: Array | None = None
     quality = [float("nan")] * c
@@ -194,14 +197,13 @@ def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
         judged = task.fold >= 0
         quality = [fold_auc(task.y[judged], held_out[judged, i], task.fold[judged]) for i in range(c)]
     elif len(task.held):
-        values = (dense_rows(z, task.held, unit) - shift) / scale @ w + b
+        values = _decision(z[task.held], raw_w[:, :c], raw_b[:c], unit)
         quality = [auc(task.held_y, values[:, i]) for i in range(c)]
     best = _first_best(quality, task.strengths)
 
     def head(column: int) -> Head:
-        coefficient = w[:, column] / scale
-        intercept = float(b[column] - shift @ coefficient)
-        return Head(hops, unit, coefficient.astype(np.float32), intercept, float(task.strengths[best]))
+        coefficient, intercept = raw_w[:, column].astype(np.float32), float(raw_b[column])
+        return Head(hops, unit, coefficient, intercept, float(task.strengths[best]))
 
     return Fitted(
         head(best),
@@ -223,11 +225,9 @@ def choose(found: Sequence[Fitted]) -> Fitted:
 def score_heads(heads: Sequence[Head], powers: Sequence[Features]) -> FloatArray:
     """(N, M) scores of heads on the same ÂᵏX, in one product."""
     z = powers[heads[0].hops]
-    coefficients = np.stack([head.coefficient for head in heads], axis=1)
-    f = np.asarray(z @ fitting_columns(coefficients, z))
-    if heads[0].unit:
-        f = f * inverse_norms(z)[:, None]
-    return np.asarray(f + np.array([head.intercept for head in heads]), dtype=np.float32)
+    coefficients = fitting_columns(np.stack([head.coefficient for head in heads], axis=1), z)
+    intercepts = np.array([head.intercept for head in heads])
+    return _decision(z, coefficients, intercepts, heads[0].unit).astype(np.float32)
 
 
 def column_moments(z: Features) -> tuple[Array, Array]:
@@ -275,6 +275,12 @@ def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> Floa
     out = np.full(n, np.nan, dtype=np.float32)
     out[nodes] = values
     return out
+
+
+def _decision(z: Features, coefficients: npt.NDArray[Any], intercepts: Array, unit: bool) -> Array:
+    """(rows, M) decision values."""
+    f = np.asarray(z @ coefficients)
+    return np.asarray((f * inverse_norms(z)[:, None] if unit else f) + intercepts)
 
 
 def _problems(task: Task) -> tuple[Array, Array]:

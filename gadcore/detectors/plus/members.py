@@ -30,7 +30,7 @@ Array = npt.NDArray[np.float64]
 
 HOPS = 3
 REFERENCE = 2000  # nodes that a fold's scores are ranked among
-BACKGROUND = 300  # unlabelled nodes taken as weak normals
+BACKGROUND = 200  # unlabelled nodes taken as weak normals
 SMOOTHING, SMOOTHING_STEPS = 0.9, 20
 SPREADING, SPREADING_STEPS = 0.9, 30
 TREE_COLUMNS = 200  # trees only up to so many attributes
