@@ -1,12 +1,13 @@
 """The embedding map below the labelling screen, linked both ways without a rerun of the page.
 
-A small component stands between the two: it hears which case the screen shows and has the map drawn around it
-once the analyst pauses; a click on a point it hands to the screen, which opens the case at once.
+A small component stands between the two (js/map_link.js): it hears which case the screen shows, and moves the
+ring on the map; a click on a point it hands to the screen, which opens the case at once.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,40 +22,7 @@ KEY = "unseen-map-link"
 LAYOUTS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE"}
 HEIGHT = 280
 
-_JS = """
-const PAUSE_MS = 450; // the map follows when the analyst rests on a case, not at every key
-const AGAIN_MS = 2000; // Streamlit drops an update that falls together with one of the other fragment
-
-export default function ({ data, parentElement, setStateValue }) {
-  const link = (parentElement.link ??= { opened: data.open?.n ?? 0 });
-  link.has = JSON.stringify([data.node, data.blind]);
-  link.send = () => {
-    clearTimeout(link.timer);
-    if (link.has === JSON.stringify([link.at.node, link.at.blind])) return;
-    setStateValue("at", { ...link.at, sent: Date.now() });
-    link.timer = setTimeout(() => link.send(), AGAIN_MS);
-  };
-  if (!link.listener) {
-    link.listener = ({ detail }) => {
-      link.at = detail;
-      clearTimeout(link.timer);
-      link.timer = setTimeout(() => link.send(), PAUSE_MS);
-    };
-    window.addEventListener("ringfence:case", link.listener);
-    const { case: node, blind } = document.querySelector(".rf-workbench")?.dataset ?? {};
-    if (node) link.listener({ detail: { node, blind: blind === "yes" } });
-  }
-  if (data.open && data.open.n > link.opened) {
-    link.opened = data.open.n;
-    window.dispatchEvent(new CustomEvent("ringfence:goto", { detail: { node: data.open.node } }));
-  }
-  return () => {
-    if (parentElement.isConnected) return;
-    window.removeEventListener("ringfence:case", link.listener);
-    clearTimeout(link.timer);
-  };
-}
-"""
+_CODE = Path(__file__).parent / "js" / "map_link.js"
 
 
 @st.fragment
@@ -90,7 +58,10 @@ def _choice() -> str:
             key="label-map-kind",
             label_visibility="collapsed",
         )
-        st.caption("Where the model places each node. Click a point to open its case.", width="content")
+        st.caption(
+            "Where the model places each node. The ring is the case above; click a point to open its case.",
+            width="content",
+        )
     return str(kind or "pca")
 
 
@@ -115,7 +86,7 @@ def _wait_for_layout(workspace: Workspace, kind: str) -> None:
 def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigure:
     graph, result = workspace.graph, workspace.result()
     verdicts = workspace.labels().as_array(graph.n_nodes)
-    node = str(at.get("node"))
+    node = str(at.get("node"))  # named only when it would not be among the points
     hidden = bool(at.get("blind"))
     return map_figure(
         positions,
@@ -142,10 +113,11 @@ def _clicked(
 
 
 def _link(at: dict[str, Any], opened: dict[str, Any] | None) -> None:
-    data = {"node": at.get("node"), "blind": at.get("blind"), "open": opened}
+    drawn = {name: at.get(name) for name in ("node", "blind", "run", "labels")}
+    data = {"drawn": drawn, "open": opened}
     _component()(key=KEY, data=data, height="content", on_at_change=lambda: None)
 
 
 @cache
 def _component() -> Any:
-    return st.components.v2.component("map_link", js=_JS, isolate_styles=False)
+    return st.components.v2.component("map_link", js=_CODE.read_text(encoding="utf-8"), isolate_styles=False)

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import socket
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -18,26 +13,14 @@ import pytest
 from page_project import make_project
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
 
-from gadcore.settings import ROOT, Settings
+from benchmarks.app_in_browser import FLAGS, chromium_path, running_app
+from gadcore.settings import Settings
 from gadcore.store import close_stores
-from gadcore.worker import stop as stop_workers
 from gadcore.workspace import Workspace
 
 TIMEOUT = 30_000  # ms; a busy machine is slow, a wrong screen stays wrong
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _number = count(1)
-
-
-def chromium_path() -> str | None:
-    return os.environ.get("GAD_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -62,37 +45,10 @@ class Server:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Streamlit on a free loopback port, with a workspace folder of its own."""
     home = tmp_path_factory.mktemp("browser") / "home"
-    environment = {**os.environ, "GAD_HOME": str(home), "GAD_ANALYST": "ana", "GAD_THREADS": "1"}
-    environment.pop("GAD_STORE", None)
-    settings = Settings.from_env(environment)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    process = subprocess.Popen(
-        [*command, "--server.port", str(port)],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    log: list[str] = []
-    assert process.stdout is not None
-    for line in process.stdout:  # ends when the server does
-        log.append(line)
-        if "URL:" in line:
-            break
-    else:
-        pytest.fail("Streamlit did not start:\n" + "".join(log))
-    reader = threading.Thread(target=log.extend, args=(process.stdout,), daemon=True)
-    reader.start()
-    yield Server(f"http://127.0.0.1:{port}", home, settings)
-    process.terminate()
-    process.wait(timeout=30)
-    reader.join(timeout=10)
-    process.stdout.close()
-    stop_workers(settings)
+    environment = {"GAD_ANALYST": "ana", "GAD_THREADS": "1"}
+    settings = Settings.from_env({**environment, "GAD_HOME": str(home)})
+    with running_app(home, environment) as url:
+        yield Server(url, home, settings)
     close_stores()
 
 

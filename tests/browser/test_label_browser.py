@@ -317,7 +317,7 @@ def test_a_point_on_the_map_opens_its_case(tabs, server, project) -> None:
     workspace, page = project(labels=True, models=("an",)), tabs.new()  # a model with an embedding
     open_label(page, server, workspace)
     current = rows(page)[0]
-    expect(page.locator(".js-plotly-plot .legendtext", has_text="Current case")).to_have_count(1)
+    expect(page.locator(f"[data-testid=map-current][data-node={current}]")).to_be_visible()
     page.locator(".js-plotly-plot .nsewdrag").first.scroll_into_view_if_needed()
     target = page.evaluate(
         """current => {
@@ -337,3 +337,4 @@ def test_a_point_on_the_map_opens_its_case(tabs, server, project) -> None:
     page.mouse.move(target["x"], target["y"])
     page.mouse.click(target["x"], target["y"])
     shows(page, target["node"])
+    expect(page.locator(f"[data-testid=map-current][data-node={target['node']}]")).to_be_visible()

@@ -8,7 +8,7 @@ class Board {
   constructor() {
     this.rows = [];
     this.queueKey = "";
-    this.version = 0; // of the label set that `labels` mirrors
+    this.version = ""; // of the label set that `labels` mirrors
     this.labels = new Map(); // node -> verdict, as the server has it
     this.given = new Map(); // node -> {verdict, seq}: painted here, not yet confirmed
     this.cases = new Map(); // node -> {card, view}

@@ -29,15 +29,22 @@ class CardPane {
     this.draw();
   }
 
-  /** Show the current case: the row at once, the rest when it is here. */
+  /** Name, id and verdict of the current case: drawn at once, from the row if the rest is not here yet. */
+  drawHead() {
+    const node = this.app.board.current;
+    const found = node ? this.app.board.cases.get(node) : null;
+    this.element.dataset.node = node || "";
+    this.element.dataset.complete = "no";
+    this.drawWho(node, found ? found.card.row : node && this.app.knownRow(node), found);
+    this.paint();
+  }
+
+  /** Show the current case, as much of it as is here. */
   draw() {
     const node = this.app.board.current;
     const found = node ? this.app.board.cases.get(node) : null;
-    const row = found ? found.card.row : node && this.app.knownRow(node);
-    this.element.dataset.node = node || "";
+    this.drawHead();
     this.element.dataset.complete = found ? "yes" : "no";
-    this.drawWho(node, row, found);
-    this.paint();
     fill(this.tabs, TABS.map(([name, text, key]) => el("button", {
       type: "button", role: "tab", class: "rf-tab", "aria-selected": String(this.tab === name), "data-testid": `tab-${name}`,
       onClick: () => this.choose(name),

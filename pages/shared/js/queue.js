@@ -126,14 +126,15 @@ class QueuePane {
   }
 
   showCurrent() {
-    const current = this.app.board.current;
-    this.items.forEach((item, node) => {
-      const on = node === current;
-      item.made.classList.toggle("rf-current", on);
-      item.made.setAttribute("aria-selected", String(on));
-    });
-    const item = this.items.get(current);
-    if (item) keepInView(this.list, item.made);
+    const item = this.items.get(this.app.board.current);
+    for (const old of this.list.querySelectorAll(":scope > .rf-current")) {
+      old.classList.remove("rf-current");
+      old.setAttribute("aria-selected", "false");
+    }
+    if (!item) return;
+    item.made.classList.add("rf-current");
+    item.made.setAttribute("aria-selected", "true");
+    keepInView(this.list, item.made);
   }
 
   showState() {

@@ -60,7 +60,10 @@ class Workbench {
     if (requeued) this.queue.draw();
     else if (changed.length) this.queue.paintAll();
     this.chooseFirst(data);
-    if (changed.length || arrived) this.repaint();
+    if (changed.length || arrived) {
+      this.repaint();
+      this.announce();
+    }
     this.notices(data.notices);
     this.refill(data.queue);
     this.askForMore();
@@ -82,7 +85,7 @@ class Workbench {
       else this.board.extras.set(key, value);
       current ||= key.includes(`:${this.board.current}`);
     }
-    if (current) this.drawCase();
+    if (current) this.drawSoon();
     this.queue.search.show();
     this.queue.showValues();
     this.dialogs.refresh();
@@ -108,7 +111,7 @@ class Workbench {
     const last = remembered.get("sessionStorage", `case:${this.project.id}`);
     const node = last && data.project.id === this.project.id && !this.board.verdict(last) ? last : this.board.nextWaiting() || this.board.rows[0]?.node_id;
     if (node) this.open(node);
-    else this.drawCase();
+    else this.drawSoon();
   }
 
   notices(notices) {
@@ -224,21 +227,28 @@ class Workbench {
     const node = this.board.current;
     remembered.set("sessionStorage", `case:${this.project.id}`, node);
     this.queue.showCurrent();
-    this.drawCase();
+    this.card.drawHead();
+    this.drawSoon();
     this.askForMore();
     this.announce();
   }
 
   /** Say where the analyst stands: the map below listens. */
   announce() {
-    const detail = { node: this.board.current, blind: this.blind };
-    Object.assign(this.root.dataset, { case: detail.node || "", blind: detail.blind ? "yes" : "no" });
+    const detail = { node: this.board.current, blind: this.blind, run: this.board.run || "", labels: this.board.version };
+    Object.assign(this.root.dataset, { ...detail, case: detail.node || "", blind: detail.blind ? "yes" : "no" });
     window.dispatchEvent(new CustomEvent("ringfence:case", { detail }));
   }
 
-  drawCase() {
-    this.card.draw();
-    this.centre.draw();
+  /** Draw card and picture after the next frame: what a key changes is painted first, cases passed over never. */
+  drawSoon() {
+    if (this.drawing) return;
+    this.drawing = true;
+    requestAnimationFrame(() => setTimeout(() => {
+      this.drawing = false;
+      this.card.draw();
+      this.centre.draw();
+    }));
   }
 
   paint(nodes) {
@@ -248,8 +258,8 @@ class Workbench {
 
   repaint() {
     this.card.paint();
-    this.centre.repaint();
     this.strip.showCounts();
+    this.drawSoon();
   }
 
   /** The picture's selection is the selection; the case alone is none, as it is what verdicts go to anyway. */

@@ -1,0 +1,111 @@
+// Between the labelling screen and the map below it. The ring around the current case is moved here, at once and
+// without drawing the map again; a new drawing is asked for only when it would show something else.
+
+const SOON_MS = 450; // another run, blind mode, or a case that is not among the points drawn
+const LATER_MS = 6000; // new verdicts: when the analyst rests, as a drawing takes the browser a while
+const LOOK_MS = 500; // how often to look whether the plot moved (it is drawn when Streamlit likes)
+
+class MapLink {
+  constructor(opened) {
+    this.opened = opened;
+    this.at = { node: null, blind: false, run: "", labels: "" };
+    this.ring = document.createElement("div");
+    this.ring.dataset.testid = "map-current";
+    Object.assign(this.ring.style, {
+      position: "absolute", left: 0, top: 0, width: "22px", height: "22px", margin: "-11px 0 0 -11px", borderRadius: "50%",
+      border: "3.5px solid #009E73", boxShadow: "0 0 0 1.5px #fff", pointerEvents: "none", zIndex: 5, display: "none",
+    });
+    this.listener = ({ detail }) => this.move(detail);
+    window.addEventListener("ringfence:case", this.listener);
+    this.look = setInterval(() => this.place(), LOOK_MS);
+    const { case: node, blind, run, labels } = document.querySelector(".rf-workbench")?.dataset ?? {};
+    if (node) this.move({ node, blind: blind === "yes", run, labels });
+  }
+
+  /** The server drew the map for `data.drawn`; `data.open` is a point clicked there. */
+  receive(data, send) {
+    this.drawn = data.drawn;
+    this.send = send;
+    if (data.open && data.open.n > this.opened) {
+      this.opened = data.open.n;
+      window.dispatchEvent(new CustomEvent("ringfence:goto", { detail: { node: data.open.node } }));
+    }
+    this.move(this.at);
+  }
+
+  move(at) {
+    this.at = at;
+    this.place();
+    clearTimeout(this.timer);
+    if (!this.drawn) return;
+    const wanted = this.wanted();
+    const differs = (name) => wanted[name] !== this.drawn[name];
+    if (["node", "blind", "run"].some(differs)) this.timer = setTimeout(() => this.ask(), SOON_MS);
+    else if (differs("labels")) this.timer = setTimeout(() => this.ask(), LATER_MS);
+  }
+
+  /** What the map should show. A node is named only if the points drawn lack it. */
+  wanted() {
+    const { node, blind, run, labels } = this.at;
+    return { node: !node || this.points()?.has(node) ? this.drawn.node : node, blind, run, labels };
+  }
+
+  /** Ask for a new drawing, again and again: Streamlit drops an update that meets one of the other fragment. */
+  ask() {
+    clearTimeout(this.timer);
+    this.send({ ...this.wanted(), sent: Date.now() });
+    this.timer = setTimeout(() => this.move(this.at), 2000);
+  }
+
+  plot() {
+    return document.querySelector('[class*="st-key-label-map-"] .js-plotly-plot');
+  }
+
+  /** node -> [x, y] of the points drawn, read once per drawing. */
+  points() {
+    const traces = this.plot()?._fullData;
+    if (!traces) return null;
+    if (this.traces !== traces) {
+      this.traces = traces;
+      this.known = new Map();
+      for (const { text, x, y } of traces) {
+        if (text && x) Array.from(text, (node, i) => this.known.set(node, [x[i], y[i]]));
+      }
+    }
+    return this.known;
+  }
+
+  place() {
+    const plot = this.plot();
+    const at = this.points()?.get(this.at.node);
+    const { xaxis, yaxis } = plot?._fullLayout ?? {};
+    const [px, py] = at && xaxis ? [xaxis.c2p(at[0]), yaxis.c2p(at[1])] : [-1, -1];
+    const inside = px >= 0 && py >= 0 && px <= xaxis._length && py <= yaxis._length;
+    this.ring.style.display = inside ? "block" : "none";
+    this.ring.dataset.node = inside ? this.at.node : "";
+    if (!inside) return;
+    const frame = plot.parentElement;
+    if (this.ring.parentElement !== frame) {
+      frame.style.position = "relative";
+      frame.append(this.ring);
+    }
+    const [from, to] = [frame.getBoundingClientRect(), plot.getBoundingClientRect()];
+    this.ring.style.left = `${to.left - from.left + xaxis._offset + px}px`;
+    this.ring.style.top = `${to.top - from.top + yaxis._offset + py}px`;
+  }
+
+  destroy() {
+    window.removeEventListener("ringfence:case", this.listener);
+    clearInterval(this.look);
+    clearTimeout(this.timer);
+    this.ring.remove();
+  }
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  const link = (parentElement.link ??= new MapLink(data.open?.n ?? 0));
+  link.receive(data, (wanted) => setStateValue("at", wanted));
+  return () => {
+    if (!parentElement.isConnected) parentElement.link.destroy();
+  };
+}
