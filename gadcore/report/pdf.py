@@ -99,7 +99,8 @@ def _paragraph(
 
 def _figures(figures: list[tuple[str, str]]) -> Table:
     cells = [[_paragraph(value, 10, bold=True), _paragraph(name, 6.5, FAINT)] for name, value in figures]
-    table = Table([cells], colWidths=[_WIDTH / len(cells)] * len(cells))
+    widths = [_WIDTH / len(cells)] * len(cells)
+    table = Table([cells], colWidths=widths, hAlign="LEFT")
     table.setStyle(
         TableStyle([("BOX", (0, 0), (-1, -1), 0.5, HexColor(GRID)), ("VALIGN", (0, 0), (-1, -1), "TOP")])
     )

@@ -21,7 +21,7 @@ from pages.shared.figures import tidy
 from pages.shared.train_form import DEFAULT_MODEL, missing_labels
 from pages.shared.train_runs import progress_text, title_of
 
-_COMPARISON = "comparison"  # preference: {"runs": [ids], "before": id of the run in use then}
+_COMPARISON = "comparison"  # preference: {"runs": [ids], "before": run to put back into use, or None}
 _FIRST = ("an+", "an", "sgc-lr", "xgb-graph", "isolation-forest", "label-propagation")
 
 
@@ -65,7 +65,9 @@ def show_own(workspace: Workspace) -> None:
 def _start(workspace: Workspace, models: list[str]) -> None:
     before = workspace.current_run()
     try:
-        started = [workspace.start_run(model, warm=False).id for model in models]
+        # The default comes last: if nobody watches the end, it is the one that stays in use.
+        ordered = sorted(models, key=lambda model: model == DEFAULT_MODEL)
+        started = [workspace.start_run(model, warm=False).id for model in ordered]
     except GadError as error:
         st.error(str(error), icon=":material/error:")
         return
@@ -104,13 +106,21 @@ def _show_runs(workspace: Workspace, live: bool) -> None:
 
 
 def _keep_in_use(workspace: Workspace, runs: list[RunInfo]) -> None:
-    """A run that ends is taken into use by the worker; a comparison leaves things as they were."""
-    before = _comparison(workspace)["before"]
-    if before is None:
+    """Give back the place of the run in use, which the worker hands to each run that ends.
+
+    Only the run that ended last can have been put there by the worker; any other was someone's choice. Once
+    all have ended, the comparison never touches the run in use again.
+    """
+    kept = _comparison(workspace)
+    if kept["before"] is None:
         return
-    taken = [run for run in runs if run.in_use]
-    if taken and any(run.id == before and run.status == "done" for run in workspace.runs()):
-        workspace.use_run(before)
+    ended = [run for run in runs if run.status == "done" and run.ended_at is not None]
+    last = max(ended, key=lambda run: (run.ended_at, run.number), default=None)
+    exists = any(run.id == kept["before"] for run in workspace.runs())
+    if exists and last is not None and last.in_use:
+        workspace.use_run(kept["before"])
+    if not any(run.live for run in runs):
+        workspace.set_preference(_COMPARISON, {**kept, "before": None})
 
 
 def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo]) -> None:

@@ -150,3 +150,17 @@ def test_methods_are_compared_as_runs_and_the_run_in_use_stays(home, monkeypatch
     assert workspace.current_run().model == "sgc-lr"
     app.run()
     assert workspace.current_run().model == "sgc-lr"
+
+
+def test_a_run_chosen_after_a_comparison_stays_in_use(home, monkeypatch) -> None:
+    workspace = make_project(models=("isolation-forest",))
+    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, warm=False))
+    app = page(BENCHMARK, workspace)
+    app.multiselect(key="methods").set_value(["sgc-lr", "label-propagation"])
+    app.button(key="compare").click().run()
+    assert workspace.current_run().number == 1
+    for number in ("2", "3"):
+        workspace.use_run(workspace.run(number).id)
+        app = page(BENCHMARK, workspace)
+        no_problem(app)
+        assert workspace.current_run().number == int(number)
