@@ -1,0 +1,237 @@
+"""Query strategies: open nodes only, no near-duplicates, and each does what its name says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gadcore.errors import GadError
+from gadcore.graph import make_graph
+from gadcore.labels import Labels
+from gadcore.metrics import percentile_ranks
+from gadcore.queries import AUDIT_SHARE, STRATEGIES, Pool, diversity_basis, find_strategy, queue_order
+from gadcore.queries.diverse import BATCH, START, GreedyDiverse
+from gadcore.queries.geometry import distinct, farthest_first, medoids
+from gadcore.queries.ranked import border_percentile
+from gadcore.queries.sampling import strata
+
+
+@pytest.fixture(scope="module")
+def pool(planted, planted_labels) -> Pool:
+    """Scores that are good, not perfect; 38 labels."""
+    graph, y = planted
+    scores = y + np.random.default_rng(0).normal(0, 0.5, graph.n_nodes)
+    return Pool(
+        scores=scores,
+        labels=planted_labels,
+        basis=diversity_basis(graph),
+        spread=np.abs(np.random.default_rng(1).normal(size=graph.n_nodes)),
+        adjacency=graph.adjacency,
+        recent=[*planted_labels.normal[-4:].tolist(), *planted_labels.anomalous[-4:].tolist()],
+    )
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("cold", [False, True])
+def test_every_strategy_gives_open_nodes_once_with_a_reason(name, cold, pool):
+    pool = replace(pool, cold=cold)
+    queries = STRATEGIES[name].select(pool, 20, rng())
+    nodes = [query.node for query in queries]
+    assert len(set(nodes)) == len(nodes) <= 20
+    assert len(nodes) == 20 or name == "ring"
+    assert not set(nodes) & set(pool.labels.indices.tolist())
+    assert all(query.reason and len(query.reason) < 90 for query in queries)
+    assert all(query.strategy == name for query in queries) or name in ("greedy-diverse", "medoids")
+    assert nodes == [query.node for query in STRATEGIES[name].select(pool, 20, rng())]
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_copes_with_little(name):
+    bare = Pool(scores=np.zeros(3))
+    assert {q.node for q in STRATEGIES[name].select(bare, 10, rng())} <= {0, 1, 2}
+    labels = Labels(np.array([0, 1]), np.array([2]))
+    assert STRATEGIES[name].select(Pool(scores=np.zeros(3), labels=labels), 10, rng()) == []
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_filter_is_kept(name, pool):
+    allowed = np.arange(pool.n) % 2 == 0
+    queries = STRATEGIES[name].select(replace(pool, allowed=allowed), 10, rng())
+    assert all(allowed[query.node] for query in queries)
+
+
+def test_unsure_nodes_are_not_asked_again(pool):
+    best = int(pool.open[0])
+    labels = replace(pool.labels, unsure=np.array([best]))
+    assert best not in replace(pool, labels=labels).open
+
+
+def test_top_follows_the_scores(pool):
+    queries = STRATEGIES["top"].select(replace(pool, near_duplicates=True), 5, rng())
+    assert [query.node for query in queries] == pool.open[:5].tolist()
+    assert queries[0].reason.startswith("rank ")
+
+
+def test_uncertainty_asks_at_the_border(pool):
+    border = border_percentile(pool)
+    chosen = [query.node for query in STRATEGIES["uncertainty"].select(pool, 10, rng())]
+    away = np.abs(percentile_ranks(pool.scores) - border)
+    assert away[chosen].max() < np.median(away[pool.open])
+
+
+def test_disagreement_prefers_spread_when_the_dial_explores(pool):
+    bold = [q.node for q in STRATEGIES["disagreement"].select(replace(pool, dial=1.0), 10, rng())]
+    safe = [q.node for q in STRATEGIES["disagreement"].select(replace(pool, dial=0.0), 10, rng())]
+    assert pool.spread[bold].mean() > pool.spread[safe].mean()
+    assert pool.scores[safe].mean() > pool.scores[bold].mean()
+
+
+def test_bisection_halves_the_stretch_between_anomalous_and_normal():
+    scores = np.arange(1000.0)[::-1]
+    pool = Pool(scores=scores, labels=Labels(np.array([600]), np.array([3])))
+    first = STRATEGIES["bisection"].select(pool, 3, rng())[0]
+    assert 3 < first.node < 600
+    assert abs(first.node + 1 - np.sqrt(4 * 601)) < 2
+    nodes = [query.node for query in STRATEGIES["bisection"].select(pool, 8, rng())]
+    assert all(3 < node < 600 for node in nodes)
+
+
+def test_ring_asks_around_confirmed_anomalies(pool, planted):
+    graph, _ = planted
+    around = set(graph.adjacency[pool.labels.anomalous].indices.tolist())
+    queries = STRATEGIES["ring"].select(pool, 10, rng())
+    assert queries
+    assert all(query.node in around for query in queries)
+    assert "confirmed anomal" in queries[0].reason
+
+
+def test_medoids_are_spread_over_the_groups():
+    rng_ = np.random.default_rng(0)
+    centres = 10 * np.eye(5, dtype=np.float32)
+    space = np.repeat(centres, 40, axis=0) + rng_.normal(0, 0.3, (200, 5)).astype(np.float32)
+    found = medoids(space, 5, seed=0)
+    assert sorted(int(node) // 40 for node in found.nodes) == [0, 1, 2, 3, 4]
+    assert found.sizes.sum() == 200
+
+
+def test_default_follows_the_ranking_while_it_hits(pool):
+    hits = pool.labels.anomalous.tolist()
+    misses = pool.labels.normal[:8].tolist()
+    default = GreedyDiverse()
+    assert default.window(replace(pool, recent=hits)) == BATCH
+    assert default.window(replace(pool, recent=misses)) > BATCH
+    assert default.window(replace(pool, recent=misses, dial=0.0)) == BATCH
+    follow = replace(pool, recent=hits, near_duplicates=True)
+    assert [q.node for q in default.select(follow, BATCH, rng())] == pool.open[:BATCH].tolist()
+
+
+def test_default_starts_with_medoids_and_the_ranking(pool):
+    cold = replace(pool, labels=Labels.none(), cold=True, recent=())
+    queries = GreedyDiverse().select(cold, START, rng())
+    typical = sum("typical of a group" in query.reason for query in queries)
+    assert START // 2 <= typical < START
+
+
+def test_batch_holds_no_near_duplicates_unless_asked():
+    rng_ = np.random.default_rng(0)
+    space = rng_.normal(size=(60, 4)).astype(np.float32)
+    space[:10] = space[0]
+    scores = -np.arange(60.0)
+    queries = STRATEGIES["top"].select(Pool(scores=scores, basis=space), 10, rng())
+    assert sum(query.node < 10 for query in queries) == 1
+    asked = STRATEGIES["top"].select(Pool(scores=scores, basis=space, near_duplicates=True), 10, rng())
+    assert [query.node for query in asked] == list(range(10))
+    assert len(distinct(np.zeros((5, 2), np.float32), np.arange(5), 5, 0)) == 5
+
+
+def test_farthest_first_starts_with_the_best_and_goes_far():
+    space = np.array([[0.0], [0.1], [5.0], [9.0]], dtype=np.float32)
+    assert farthest_first(space, np.arange(4), np.zeros(0, np.int64), 3) == [0, 3, 2]
+
+
+def test_audit_draws_every_stratum_with_its_probability():
+    pool = Pool(scores=np.arange(4000.0))
+    drawn = [
+        q for seed in range(40) for q in STRATEGIES["audit"].select(pool, 10, np.random.default_rng(seed))
+    ]
+    layers = [set(layer.tolist()) for layer in strata(pool.open)]
+    share = [np.mean([q.node in layer for q in drawn]) for layer in layers]
+    assert np.allclose(share, [0.2, 0.3, 0.5], atol=0.08)
+    for query in drawn[:20]:
+        h = next(i for i, layer in enumerate(layers) if query.node in layer)
+        assert query.inclusion_probability == pytest.approx((0.2, 0.3, 0.5)[h] / len(layers[h]))
+
+
+def test_queue_mixes_audit_cases_in_about_their_share(pool):
+    shares = []
+    for seed in range(30):
+        queue = queue_order(pool, "top", 40, np.random.default_rng(seed))
+        assert len({query.node for query in queue}) == len(queue) == 40
+        shares.append(np.mean([query.inclusion_probability is not None for query in queue]))
+    assert 0.4 * AUDIT_SHARE < np.mean(shares) <= 1.3 * AUDIT_SHARE
+    assert not any(q.inclusion_probability for q in queue_order(pool, "top", 40, rng(), audit_share=0.0))
+
+
+def test_queue_spares_audits_while_verdicts_hit(pool):
+    def share(recent) -> float:
+        queues = [
+            queue_order(replace(pool, recent=recent), "top", 60, np.random.default_rng(i)) for i in range(20)
+        ]
+        return np.mean([q.strategy == "audit" for queue in queues for q in queue])
+
+    assert share(pool.labels.anomalous.tolist()) < share(pool.labels.normal[:8].tolist())
+
+
+def test_unknown_strategy_is_named_with_those_there_are(pool):
+    with pytest.raises(GadError, match="greedy-diverse"):
+        queue_order(pool, "best", 5)
+    assert find_strategy("top").title
+
+
+def test_basis_has_unit_rows_and_keeps_communities_apart(planted):
+    graph, y = planted
+    basis = diversity_basis(graph, rank=8)
+    assert basis.shape == (graph.n_nodes, 8)
+    assert np.allclose(np.linalg.norm(basis, axis=1), 1.0, atol=1e-4)
+    like = basis @ basis.T
+    assert like[np.ix_(y == 1, y == 1)].mean() > like[np.ix_(y == 1, y == 0)].mean()
+    assert np.array_equal(basis, diversity_basis(graph, rank=8))
+
+
+def test_basis_without_attributes():
+    graph = make_graph(range(30), np.random.default_rng(0).integers(0, 30, (2, 60)))
+    assert diversity_basis(graph).shape == (30, 30)
+
+
+def test_default_finds_far_more_than_random_on_a_planted_graph(planted):
+    graph, y = planted
+    found = {}
+    for name in ("greedy-diverse", "random"):
+        found[name] = np.mean([simulated(graph, y, name, seed) for seed in range(4)])
+    assert found["greedy-diverse"] > 2.5 * found["random"]
+
+
+def simulated(graph, y, name: str, seed: int) -> int:
+    """Anomalies found in 60 labels, batches of 10, with a nearest-mean ranking on the basis."""
+    basis, rng_ = diversity_basis(graph), np.random.default_rng(seed)
+    asked: list[int] = []
+    for _ in range(6):
+        labels = Labels.from_indices(graph, [v for v in asked if y[v] == 0], [v for v in asked if y[v] == 1])
+        cold = not len(labels.normal) or not len(labels.anomalous)
+        scores = (
+            np.zeros(graph.n_nodes)
+            if cold
+            else basis @ (basis[labels.anomalous].mean(axis=0) - basis[labels.normal].mean(axis=0))
+        )
+        pool = Pool(scores=scores, labels=labels, basis=basis, cold=cold, seed=seed, recent=asked)
+        if name == "random":
+            asked += rng_.permutation(pool.open)[:10].tolist()
+        else:
+            asked += [query.node for query in queue_order(pool, name, 10, rng_)]
+    return int(y[asked].sum())
