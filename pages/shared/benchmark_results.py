@@ -20,6 +20,8 @@ FOLDER = ROOT / "benchmarks" / "results"
 METRICS = {"auc": "AUC", "ap": "Average precision", "precision_at_k": "Precision at k"}
 SWEPT = {"lambda_": "λ", "k": "K", "depth": "depth", "encoder": "encoder"}
 
+LEAST_SPLITS = 3  # below, a t-test tells nothing apart and would mark almost everything
+
 _CONDITIONS = ("experiment", "rate", "labels", "stratified", "protocol")
 
 
@@ -114,6 +116,8 @@ def summary(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _best(rows: pd.DataFrame, metric: str) -> set[str]:
-    """Methods of one graph that a paired t-test does not tell from the highest mean."""
+    """Methods of one graph that a paired t-test does not tell from the highest mean; none from few splits."""
+    if int(rows.groupby("method")["seed"].nunique().min()) < LEAST_SPLITS:
+        return set()
     cells = {str(m): dict(zip(part["seed"], 100 * part[metric])) for m, part in rows.groupby("method")}
     return best_methods(cells)

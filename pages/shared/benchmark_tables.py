@@ -10,7 +10,7 @@ import streamlit as st
 
 from gadcore.experiments.published import PUBLISHED
 from pages.shared import palette
-from pages.shared.benchmark_results import METRICS, SWEPT, ResultFile, result_files, summary
+from pages.shared.benchmark_results import LEAST_SPLITS, METRICS, SWEPT, ResultFile, result_files, summary
 from pages.shared.figures import tidy
 
 _QUIET = [(0.0, "#EAF0F4"), (0.5, "#9CC3DC"), (1.0, "#0072B2")]
@@ -53,7 +53,8 @@ def _origin(file: ResultFile, table: pd.DataFrame) -> str:
     splits = f"{most} splits" if fewest == most else f"{fewest} to {most} splits"
     return (
         f"Mean ± standard deviation over {splits}, in per cent; bold: the best of a graph and all that a "
-        f"paired t-test at 5 % does not tell from it. {file.source}."
+        f"paired t-test at 5 % does not tell from it, where every method has {LEAST_SPLITS} splits or more. "
+        f"{file.source}."
     )
 
 
