@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
 from page_project import make_project
 from playwright.sync_api import Locator, Page, expect
@@ -44,6 +45,7 @@ def page(server: Server, tabs: Tabs, trained: Workspace) -> Page:
     opened = tabs.new(width=1440, height=950)
     opened.goto(server.page_of(trained, "Map"))
     expect(opened.locator(".js-plotly-plot .modebar").first).to_be_attached()
+    idle(opened)
     return opened
 
 
@@ -69,10 +71,16 @@ def draw_lasso(page: Page) -> None:
     page.mouse.up()
 
 
+def idle(page: Page) -> None:
+    """Wait until the page's script has run to its end: a button may be replaced until then."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
 def selected(page: Page) -> int:
     """How many nodes the list beside the map names, once it names any."""
     line = page.get_by_text(re.compile(r"^[\d,]+ selected")).first
     expect(line).to_be_visible()
+    idle(page)
     return int(line.inner_text().split()[0].replace(",", ""))
 
 
@@ -120,6 +128,16 @@ def test_a_selection_outlives_a_change_of_colours_and_ends_with_clear(page: Page
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_text("Nothing is selected.")).to_be_visible()
     expect(legends(page, "Selected")).to_have_count(0)
+
+
+def test_a_selection_is_exported_as_csv(page: Page, trained: Workspace) -> None:
+    draw_lasso(page)
+    n = selected(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export CSV").click()
+    table = pd.read_csv(download.value.path(), dtype={"node_id": str})
+    assert len(table) == n
+    assert all(node in trained.graph for node in table["node_id"])
 
 
 def test_the_hypersphere_is_drawn(page: Page) -> None:
