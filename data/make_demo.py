@@ -1,7 +1,7 @@
 """Make data/demo: a payments network of 4,000 invented accounts with planted fraud.
 
     python data/make_demo.py            write accounts.csv, transfers.csv and mapping.json
-    python data/measure_demo.py         how well attributes, structure and the graph models find the fraud
+    python -m data.measure_demo         how well attributes, structure and the graph models find the fraud
 
 How it is made, so that neither attributes nor structure give the fraud away:
 
