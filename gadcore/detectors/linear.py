@@ -233,8 +233,9 @@ def score_heads(heads: Sequence[Head], powers: Sequence[Features]) -> FloatArray
 def column_moments(z: Features) -> tuple[Array, Array]:
     """Mean and standard deviation of each column; constant columns get 1."""
     if sp.issparse(z):
-        mean = np.asarray(z.mean(axis=0), dtype=np.float64).ravel()
-        square = np.asarray(z.multiply(z).mean(axis=0), dtype=np.float64).ravel()
+        n, d = z.shape
+        mean = np.bincount(z.indices, z.data, minlength=d) / n
+        square = np.bincount(z.indices, np.square(z.data), minlength=d) / n
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
     else:
         mean, deviation = z.mean(axis=0, dtype=np.float64), z.std(axis=0, dtype=np.float64)
@@ -243,9 +244,16 @@ def column_moments(z: Features) -> tuple[Array, Array]:
 
 def inverse_norms(z: Features) -> Array:
     """1 / ||z_v||₂ per row, 0 for empty rows."""
-    square = z.multiply(z).sum(axis=1) if sp.issparse(z) else np.einsum("nd,nd->n", z, z)
-    norm = np.sqrt(np.asarray(square, dtype=np.float64).ravel())
+    norm = np.sqrt(row_squares(z))
     return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 0.0)
+
+
+def row_squares(z: Features) -> Array:
+    """||z_v||² per row."""
+    if not sp.issparse(z):
+        return np.asarray(np.einsum("nd,nd->n", z, z), dtype=np.float64)
+    squares = sp.csr_array((np.square(z.data), z.indices, z.indptr), shape=z.shape)
+    return np.asarray(squares @ np.ones(z.shape[1], dtype=z.dtype), dtype=np.float64)
 
 
 def dense_rows(z: Features, nodes: IntArray, unit: bool) -> Array:

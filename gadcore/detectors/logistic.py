@@ -42,24 +42,25 @@ def fit_logistic(
 ) -> tuple[Array, Array]:
     """(D, M) coefficients and (M,) intercepts of M problems; ``weights`` is (n, M), ``strengths`` (M,)."""
     z = np.asarray(rows, dtype=np.float64)
-    basis, back = _row_basis(z)
+    basis, mix = _row_basis(z)
     t = np.where(np.asarray(y) == 1, 1.0, -1.0)[:, None]
     problem = _Problem(basis, t, weights * strengths[None, :])
     size = basis.shape[1] + 1
     few_attributes = z.shape[1] <= len(z) and size <= NEWTON_UP_TO
     solution = _newton(problem, size) if few_attributes else _lbfgs(problem, size)
-    return back @ solution[:-1], solution[-1]
+    w = solution[:-1] if mix is None else z.T @ (mix @ solution[:-1])
+    return w, solution[-1]
 
 
-def _row_basis(z: Array) -> tuple[Array, Array]:
-    """(n, r) coordinates of the rows and the (D, r) map back; the rows themselves when D ≤ n."""
+def _row_basis(z: Array) -> tuple[Array, Array | None]:
+    """(n, r) coordinates of the rows and the (n, r) mix with w = zᵀ mix β; the rows themselves when D ≤ n."""
     n, d = z.shape
     if d <= n:
-        return z, np.eye(d)
+        return z, None
     values, vectors = np.linalg.eigh(z @ z.T)
     keep = values > max(values[-1], 0.0) * 1e-9
     scale = np.sqrt(values[keep])
-    return vectors[:, keep] * scale, z.T @ (vectors[:, keep] / scale)
+    return vectors[:, keep] * scale, vectors[:, keep] / scale
 
 
 class _Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from gadcore.detectors.plus.members import (
     Judge,
     Member,
     background_member,
+    head_name,
     linear_member,
     propagation_member,
     smoothed_member,
@@ -44,6 +45,15 @@ class Bench:
     embedding: FloatArray | None = None  # (N, r) coordinates of ``directions``
     centre: FloatArray | None = None  # (r,)
     scale: Scale | None = None  # of the attributes, where nothing is labelled
+    chosen: dict[str, float] = field(default_factory=dict)  # C of each head in an earlier fit, by member
+
+    def task_of(self, member: str) -> Task:
+        """The task; after an earlier fit its grid is that member's C and its two neighbours."""
+        if member not in self.chosen:
+            return self.task
+        steps = np.abs(np.log10(self.task.strengths / self.chosen[member]))
+        near = self.task.strengths[steps < 1.5]
+        return replace(self.task, strengths=near) if len(near) else self.task
 
 
 Step = Callable[[Bench, list[Member]], tuple[Member, float]]
@@ -91,12 +101,14 @@ def prior(member: Member, labels: int) -> float:
 
 
 def _linear(hops: int, *, unit: bool = True) -> Step:
-    return lambda bench, _: linear_member(bench.task, bench.judge, hops, unit=unit)
+    name = head_name("linear" if unit else "standard", hops)
+    return lambda bench, _: linear_member(bench.task_of(name), bench.judge, hops, unit=unit)
 
 
 def _background(hops: int, *, unit: bool = True, value: int = 0, strength: float | None = None) -> Step:
     def step(bench: Bench, _: list[Member]) -> tuple[Member, float]:
-        task = bench.task if strength is None else replace(bench.task, strengths=np.array([strength]))
+        task = bench.task_of(head_name("background", hops, unit=unit))
+        task = task if strength is None else replace(task, strengths=np.array([strength]))
         return background_member(task, bench.judge, hops, bench.seed, unit=unit, value=value)
 
     return step

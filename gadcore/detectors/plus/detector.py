@@ -67,6 +67,7 @@ class AnPlus(Detector):
     needs = NO_LABELS
 
     spheres_: Members | None = None  # hypersphere members, for warm starts and new nodes
+    strengths_: dict[str, float]  # C of each head, by member
     _products: _Products | None = None
 
     def __init__(
@@ -76,7 +77,7 @@ class AnPlus(Detector):
         width: int = 32,
         k: int = 32,
         epochs: int = 300,
-        warm_epochs: int = 30,
+        warm_epochs: int = 20,
         patience: int = 60,
         folds: int = 5,
         strengths: Sequence[float] | None = None,
@@ -108,13 +109,14 @@ class AnPlus(Detector):
         self.basis_ = basis_of(labels)
         products = self._products = self._prepare(graph, earlier)
         task = self._task(products, labels, validation, earlier)
-        bench = self._bench(products, task, labels)
+        bench = self._bench(products, task, labels, earlier)
         sphere_epochs = self._sphere_epochs(earlier)
         report = Reporter(on_epoch, max(1, len(member_steps(self.basis_, graph))) + sphere_epochs)
         members = build(bench, self.basis_, report)
         self.spheres_ = None
         if sphere_epochs:
             members += self._fit_spheres(graph, labels, validation, earlier, bench.judge, report)
+        self.strengths_ = {m.name: m.head.strength for m in members if m.head is not None}
         self._combine(members, bench.judge, len(labels), graph.n_nodes)
         self._place(bench)
         self._memory = self._remember(graph, labels, bench)
@@ -150,12 +152,13 @@ class AnPlus(Detector):
             fold = folds_of(products.graph, labels, assigned) if assigned else None
         return Task.make(products.powers, labels, validation, fold, self.strengths)
 
-    def _bench(self, products: _Products, task: Task, labels: Labels) -> Bench:
+    def _bench(self, products: _Products, task: Task, labels: Labels, earlier: AnPlus | None) -> Bench:
         graph, powers = products.graph, products.powers
         judge = Judge(task, graph.n_nodes, self.seed)
         bench = Bench(graph, products.adjacency, task, judge, self.seed)
         if self.basis_ == BOTH:
-            return bench
+            known = earlier is not None and earlier.basis_ == BOTH and earlier.auc_ is not None
+            return replace(bench, chosen=earlier.strengths_) if earlier is not None and known else bench
         directions = leading_directions(powers, 2, self.seed)
         embedding = directions.embed(powers)
         centre = embedding[labels.normal].mean(axis=0) if len(labels.normal) else embedding.mean(axis=0)
@@ -188,6 +191,7 @@ class AnPlus(Detector):
         before = len(report.history)
 
         def listen(progress: Progress) -> bool:
+            report.epochs = before + progress.epochs  # a warm start that does not fit is a cold one
             report.listen(
                 replace(progress, epoch=before + progress.epoch, epochs=report.epochs, stage="hypersphere")
             )
@@ -274,6 +278,7 @@ class AnPlus(Detector):
     def _read(self, folder: Path, state: dict[str, Any]) -> None:
         self._memory = read_model(self, folder, state)
         self.spheres_ = self._memory.spheres
+        self.strengths_ = {m.name: m.head.strength for m in self.members_ if m.head is not None}
         self._products = None
         self.history_ = []
 

@@ -80,11 +80,16 @@ class Judge:
         return out
 
 
+def head_name(kind: str, hops: int, *, unit: bool = True) -> str:
+    """Name of a member with a head of its own."""
+    return f"{kind} {hops}" if unit else f"{kind} standard {hops}"
+
+
 def linear_member(task: Task, judge: Judge, hops: int, *, unit: bool = True) -> tuple[Member, float]:
     """A linear or standard member and its loss."""
     fitted = fit_head(task, hops, unit=unit)
     kind = "linear" if unit else "standard"
-    return _from_heads(f"{kind} {hops}", kind, fitted, task, judge), fitted.loss
+    return _from_heads(head_name(kind, hops), kind, fitted, task, judge), fitted.loss
 
 
 def background_member(
@@ -92,7 +97,7 @@ def background_member(
 ) -> tuple[Member, float]:
     """A linear member that also sees random unlabelled nodes, as class ``value``."""
     fitted = fit_head(with_background(task, seed, value), hops, unit=unit)
-    name = f"background {hops}" if unit else f"background standard {hops}"
+    name = head_name("background", hops, unit=unit)
     return _from_heads(name, "background", fitted, task, judge), fitted.loss
 
 

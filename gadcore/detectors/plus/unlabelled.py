@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.linear import column_moments, inverse_norms
+from gadcore.detectors.linear import column_moments, inverse_norms, row_squares
 from gadcore.detectors.plus.members import Judge, Member
 from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, Graph
@@ -57,7 +57,7 @@ def attribute_distance(scale: Scale, graph: Graph) -> FloatArray:
     if not scale.unit:
         return np.asarray(np.einsum("nd,nd->n", z, z), dtype=np.float32)
     product = np.asarray(z @ scale.shift).ravel()
-    return np.asarray(_squares(z) - 2 * product + float(scale.shift @ scale.shift), dtype=np.float32)
+    return np.asarray(row_squares(z) - 2 * product + float(scale.shift @ scale.shift), dtype=np.float32)
 
 
 def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
@@ -68,7 +68,7 @@ def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
     around = sp.diags_array(inverse) @ (graph.adjacency @ z)
     if sp.issparse(z):
         cross = np.asarray(z.multiply(around).sum(axis=1), dtype=np.float64).ravel()
-        distance = _squares(z) - 2 * cross + _squares(around)
+        distance = row_squares(z) - 2 * cross + row_squares(around)
     else:
         distance = np.square(z - around).sum(axis=1, dtype=np.float64)
     linked = degree > 0
@@ -91,7 +91,3 @@ def unusual_members(
 
 def _unit(x: Any) -> Any:
     return sp.csr_array(sp.diags_array(inverse_norms(x).astype(np.float32)) @ x)
-
-
-def _squares(z: Any) -> Array:
-    return np.asarray(z.multiply(z).sum(axis=1), dtype=np.float64).ravel()
