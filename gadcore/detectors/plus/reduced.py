@@ -16,6 +16,7 @@ from gadcore.graph import Features, FloatArray
 
 DIRECTIONS = 32
 OVERSAMPLING, POWER_STEPS = 10, 3
+FLOOR = 0.01  # least deviation of a direction, relative to the largest
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,11 @@ def leading_directions(powers: list[Features], hops: int, seed: int) -> Directio
     basis = sketch @ vectors[:, np.argsort(-values)[:rank]]
     coordinates = scale * np.asarray(z @ basis)
     deviation = coordinates.std(axis=0)
-    return Directions(hops, (basis / np.where(deviation > 1e-9, deviation, 1.0)).astype(np.float32))
+    # One-hot columns of two attributes have equal sums: that direction is rounding noise, not to be whitened.
+    kept = deviation > FLOOR * max(float(deviation.max()), 1e-9)
+    if not kept.any():
+        return Directions(hops, basis[:, :1].astype(np.float32))
+    return Directions(hops, (basis[:, kept] / deviation[kept]).astype(np.float32))
 
 
 def _transposed(z: Features, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
