@@ -17,9 +17,10 @@ from gadcore.errors import ModelError
 from gadcore.explain import NO_ACCOUNT, explain, reasons
 from gadcore.explain.boosters import read_trees
 from gadcore.explain.columns import Columns
-from gadcore.explain.sentences import attribute_sentence, verdict_sentence
+from gadcore.explain.sentences import attribute_sentence, columns_of, verdict_sentence
 from gadcore.explain.view import Variants, view_of
 from gadcore.graph import Graph, make_graph
+from gadcore.ingest import read_graph
 from gadcore.labels import Labels
 from gadcore.similar import nearest
 
@@ -197,3 +198,23 @@ def test_explaining_imports_no_heavy_module():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_dates_stand_by_time_and_names_are_not_worth_a_sentence(tmp_path: Path) -> None:
+    days = pd.date_range("2020-01-01", periods=80).strftime("%Y-%m-%d")
+    table = pd.DataFrame({"id": [f"a{i}" for i in range(80)], "opened": days, "n": range(80)})
+    table.to_csv(tmp_path / "nodes.csv", index=False)
+    pd.DataFrame({"source": ["a0"], "target": ["a1"]}).to_csv(tmp_path / "edges.csv", index=False)
+    columns = columns_of(read_graph(tmp_path))
+    newest = columns.attribute("opened", 79)
+    assert newest.percentile == pytest.approx(100 * 79.5 / 80)
+    assert newest.share is None
+    assert attribute_sentence(newest, date=True) == "opened 2020-03-20: latest 0.6 % of nodes"
+
+
+def test_graphs_that_differ_in_raw_columns_alone_do_not_share_them() -> None:
+    edges = np.array([[0], [1]])
+    one = make_graph("ab", edges, np.eye(2), node_table=pd.DataFrame({"city": ["Rome", "Oslo"]}))
+    two = make_graph("ab", edges, np.eye(2), node_table=pd.DataFrame({"city": ["Bonn", "Kyiv"]}))
+    assert one.fingerprint == two.fingerprint
+    assert [columns_of(g).attribute("city", 0).value for g in (one, two)] == ["Rome", "Bonn"]

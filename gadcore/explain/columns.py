@@ -18,7 +18,10 @@ class Columns:
 
     def __init__(self, graph: Graph) -> None:
         self._table = graph.node_table
+        encoders = graph.extra.get("encoders") or []
+        self._dates = {str(e["column"]): e.get("format") for e in encoders if e.get("kind") == "date"}
         self._numbers: dict[str, npt.NDArray[np.float64]] = {}
+        self._ordered: dict[str, npt.NDArray[np.float64]] = {}
         self._shares: dict[str, dict[str, float]] = {}
 
     @cached_property
@@ -34,24 +37,43 @@ class Columns:
         value = self._table[column].iat[node]
         if missing(value):
             return Attribute(column, "", None, None)
-        if self._is_number(column):
-            return Attribute(column, shown(value), self._percentile(column, value), None)
+        if column in self._dates or self._is_number(column):
+            return Attribute(column, shown(value), self._percentile(column, node), None)
         return Attribute(column, shown(value), None, self._share(column, shown(value)))
 
     def _is_number(self, column: str) -> bool:
         values = self._table[column]
         return bool(pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values))
 
-    def _percentile(self, column: str, value: Any) -> float:
-        """Share of nodes with a lower value, ties counted half, in %."""
+    def is_date(self, column: str) -> bool:
+        """Whether the reader took the column for dates."""
+        return column in self._dates
+
+    def _percentile(self, column: str, node: int) -> float | None:
+        """Share of nodes with a lower value (an earlier date), ties counted half, in %."""
         if column not in self._numbers:
-            numbers = pd.to_numeric(self._table[column], errors="coerce").to_numpy(
-                dtype=float, na_value=np.nan
-            )
-            self._numbers[column] = np.sort(numbers[np.isfinite(numbers)])
-        ordered = self._numbers[column]
-        ends = (np.searchsorted(ordered, float(value), side) for side in ("left", "right"))
+            self._numbers[column] = self._as_numbers(column)
+            finite = self._numbers[column]
+            self._ordered[column] = np.sort(finite[np.isfinite(finite)])
+        value, ordered = self._numbers[column][node], self._ordered[column]
+        if not np.isfinite(value):
+            return None
+        ends = (np.searchsorted(ordered, value, side) for side in ("left", "right"))
         return float(sum(ends) / 2 / max(1, len(ordered)) * 100)
+
+    def _as_numbers(self, column: str) -> npt.NDArray[np.float64]:
+        """(N,) values, dates as seconds, nan where there is none."""
+        values = self._table[column]
+        if column in self._dates:
+            parsed = pd.to_datetime(values, errors="coerce", format=self._dates[column], utc=True)
+            seconds = (parsed - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
+            return np.asarray(seconds.to_numpy(dtype=float, na_value=np.nan))
+        return np.asarray(pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan))
+
+    def distinct(self, column: str) -> int:
+        """How many different values a column of words has."""
+        self._share(column, "")
+        return len(self._shares[column])
 
     def _share(self, column: str, value: str) -> float:
         if column not in self._shares:

@@ -24,17 +24,19 @@ Array = npt.NDArray[np.float64]
 EXTREME = 90.0  # percentile (or 100 − it) from which a number is worth a sentence
 RARE = 10.0  # per cent of nodes up to which a value is worth a sentence
 HIGH = 0.9  # mean percentile of neighbours worth a sentence
+WORDS = 50  # different values from which a column is one of names, each rare and none worth a sentence
 KEPT = 4
 
 
-def attribute_sentence(attribute: Attribute) -> str | None:
+def attribute_sentence(attribute: Attribute, *, date: bool = False) -> str | None:
     """E.g. "cash share 0.41: top 2 % of nodes"; None for what is usual."""
     name = attribute.column.replace("_", " ")
+    most, least = ("latest", "earliest") if date else ("top", "lowest")
     if attribute.percentile is not None:
         if attribute.percentile >= EXTREME:
-            return f"{name} {attribute.value}: top {_percent(100 - attribute.percentile)} of nodes"
+            return f"{name} {attribute.value}: {most} {_percent(100 - attribute.percentile)} of nodes"
         if attribute.percentile <= 100 - EXTREME:
-            return f"{name} {attribute.value}: lowest {_percent(attribute.percentile)} of nodes"
+            return f"{name} {attribute.value}: {least} {_percent(attribute.percentile)} of nodes"
     elif attribute.share is not None and 0 < attribute.share <= RARE:
         return f"{name} {attribute.value}: only {_percent(attribute.share)} of nodes"
     return None
@@ -74,7 +76,7 @@ class Tendency:
 
 
 _TENDENCIES: OrderedDict[tuple[str, int], Tendency] = OrderedDict()
-_COLUMNS: OrderedDict[str, Columns] = OrderedDict()
+_COLUMNS: OrderedDict[tuple[str, int], Columns] = OrderedDict()
 
 
 def tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
@@ -89,8 +91,9 @@ def tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
 
 def columns_of(graph: Graph) -> Columns:
     """The raw columns of a graph, kept."""
-    found = _COLUMNS.pop(graph.fingerprint, None) or Columns(graph)
-    _COLUMNS[graph.fingerprint] = found
+    key = (graph.fingerprint, id(graph.node_table))  # the fingerprint does not cover raw columns
+    found = _COLUMNS.pop(key, None) or Columns(graph)
+    _COLUMNS[key] = found
     while len(_COLUMNS) > KEPT:
         _COLUMNS.popitem(last=False)
     return found
@@ -125,12 +128,20 @@ def telling_attributes(graph: Graph, node: int, order: IntArray, n: int) -> list
         if column in told or len(told) >= n or graph.attribute_free:
             continue
         if column in columns.names:
-            sentence = attribute_sentence(columns.attribute(column, node))
+            sentence = _column_sentence(columns, column, node)
         else:
             sentence = _feature_sentence(graph, node, int(feature))
         if sentence:
             told[column] = sentence
     return list(told.values())
+
+
+def _column_sentence(columns: Columns, column: str, node: int) -> str | None:
+    """A raw column in a sentence; columns of names are left out."""
+    attribute = columns.attribute(column, node)
+    if attribute.share is not None and columns.distinct(column) > WORDS:
+        return None
+    return attribute_sentence(attribute, date=columns.is_date(column))
 
 
 def _feature_sentence(graph: Graph, node: int, feature: int) -> str | None:
@@ -161,4 +172,6 @@ def _tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
 
 
 def _percent(value: float) -> str:
+    if value < 0.1:
+        return "0.1 %"
     return f"{value:.1f} %" if value < 1 else f"{value:.0f} %"

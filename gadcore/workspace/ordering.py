@@ -19,6 +19,9 @@ from gadcore.runs.orders import AHEAD, Choice, Ranking, kept, work_out
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import UNRANKED, Filter, filtered, rows
 
+# Cases of these strategies are told by why they score as they do, others by why they were chosen.
+BY_SCORE = ("greedy-diverse", "top", "audit")
+
 
 def queue(
     project: Project, *, strategy: str | None, n: int, where: Filter | None, analyst: str | None
@@ -87,7 +90,10 @@ class _Order:
             self.project,
             nodes,
             result=self.result,
-            reasons=[reason or query.reason for reason, query in zip(reasons, queries)],
+            reasons=[
+                reason if reason and query.strategy in BY_SCORE else query.reason
+                for reason, query in zip(reasons, queries)
+            ],
             inclusion=[query.inclusion_probability for query in queries],
         )
         return [replace(row, strategy=query.strategy) for row, query in zip(found, queries)]

@@ -110,7 +110,7 @@ def _has_value(project: Project, column: str, value: str | None) -> Mask:
         known = ", ".join(map(str, table.columns)) or "(none)"
         raise InputError(f"a filter on column {column!r}", f"one of the columns {known}")
     cells = DERIVED.get(
-        ("cells", project.fingerprint, column),
+        ("cells", project.id, column),
         lambda: np.array([shown(v) for v in table[column]], dtype=object),
     )
     return np.asarray(cells == ("" if value is None else value), dtype=bool)
@@ -118,4 +118,4 @@ def _has_value(project: Project, column: str, value: str | None) -> Mask:
 
 def search_index(project: Project) -> SearchIndex:
     """The search index of the project's graph, made at first use."""
-    return DERIVED.get(("search", project.fingerprint), lambda: SearchIndex(project.graph))
+    return DERIVED.get(("search", project.id), lambda: SearchIndex(project.graph))
