@@ -29,6 +29,7 @@ from gadcore.graph import FloatArray, Graph
 from gadcore.metrics import auc
 
 FEW = 20  # labels at which the prior leans half towards the members that cope with few
+SOME = 40  # normal labels at which heads that know nothing else get half of the weight
 WEAK = 0.01  # C of standardised heads that only know normal nodes
 
 
@@ -44,7 +45,7 @@ class Bench:
     directions: Directions | None = None  # unless there are both labels
     embedding: FloatArray | None = None  # (N, r) coordinates of ``directions``
     centre: FloatArray | None = None  # (r,)
-    scale: Scale | None = None  # of the attributes, where nothing is labelled
+    scale: Scale | None = None  # of the attributes, where no node is known to be anomalous
     chosen: dict[str, float] = field(default_factory=dict)  # C of each head in an earlier fit, by member
 
     def task_of(self, member: str) -> Task:
@@ -67,8 +68,8 @@ def member_steps(basis: str, graph: Graph) -> list[Step]:
         return [
             _background(0, unit=False, value=1, strength=WEAK),
             _background(1, value=1),
-            _background(2, value=1),
             _background(2, unit=False, value=1, strength=WEAK),
+            _background(3, unit=False, value=1, strength=WEAK),
         ]
     if basis == ANOMALOUS_ONLY:
         return [_background(hops) for hops in range(HOPS + 1)]
@@ -76,12 +77,11 @@ def member_steps(basis: str, graph: Graph) -> list[Step]:
 
 
 def build(bench: Bench, basis: str, report: Reporter) -> list[Member]:
-    """All members that need no torch; without labels the three unusual ones."""
+    """All members that need no torch; the three unusual ones where no node is known to be anomalous."""
+    members: list[Member] = []
     if bench.scale is not None and bench.embedding is not None and bench.centre is not None:
-        members = unusual_members(bench.scale, bench.graph, bench.embedding, bench.centre, bench.judge)
+        members += unusual_members(bench.scale, bench.graph, bench.embedding, bench.centre, bench.judge)
         report.step(float(np.mean(members[-1].scores)), stage="unusual nodes")
-        return members
-    members = []
     for step in member_steps(basis, bench.graph):
         member, loss = step(bench, members)
         members.append(member)
@@ -89,9 +89,14 @@ def build(bench: Bench, basis: str, report: Reporter) -> list[Member]:
     return members
 
 
-def prior(member: Member, labels: int) -> float:
+def prior(member: Member, labels: int, basis: str) -> float:
     """Weight before judgement: with few labels background counts more, single sources count less."""
     few = FEW / (FEW + labels)
+    if basis == NORMAL_ONLY:
+        unusual = SOME / (
+            SOME + labels
+        )  # unlike the nodes called normal, or unlike all: by how many there are
+        return (1 - unusual) / 4 if member.kind == "background" else unusual / 3
     if member.kind == "background":
         return 1 + 2 * few
     if member.kind == "sphere":

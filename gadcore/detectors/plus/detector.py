@@ -2,7 +2,7 @@
 
     both labels        linear, standard, background, smoothed and propagation members, boosted trees where
                        attributes are few and dense, and the paper's hypersphere for three λ (hypersphere.py)
-    normal labels      linear heads that tell the normal nodes from unlabelled ones
+    normal labels      as without labels, and linear heads that tell normal nodes from unlabelled ones
     anomalous labels   linear heads that tell the anomalous nodes from unlabelled ones
     no labels          unusual attributes, unlike its neighbours, unusual neighbourhood (unlabelled.py)
 
@@ -111,7 +111,8 @@ class AnPlus(Detector):
         task = self._task(products, labels, validation, earlier)
         bench = self._bench(products, task, labels, earlier)
         sphere_epochs = self._sphere_epochs(earlier)
-        report = Reporter(on_epoch, max(1, len(member_steps(self.basis_, graph))) + sphere_epochs)
+        steps = len(member_steps(self.basis_, graph)) + (bench.scale is not None)
+        report = Reporter(on_epoch, steps + sphere_epochs)
         members = build(bench, self.basis_, report)
         self.spheres_ = None
         if sphere_epochs:
@@ -162,7 +163,7 @@ class AnPlus(Detector):
         directions = leading_directions(powers, 2, self.seed)
         embedding = directions.embed(powers)
         centre = embedding[labels.normal].mean(axis=0) if len(labels.normal) else embedding.mean(axis=0)
-        scale = Scale.of(graph) if self.basis_ == NO_LABELS else None
+        scale = None if self.basis_ == ANOMALOUS_ONLY else Scale.of(graph)
         return replace(bench, directions=directions, embedding=embedding, centre=centre, scale=scale)
 
     def _sphere_epochs(self, earlier: AnPlus | None) -> int:
@@ -238,7 +239,7 @@ class AnPlus(Detector):
     def _combine(self, members: list[Member], judge: Judge, labels: int, n: int) -> None:
         """Weights, scores, spread and the honest ranks; members without weight are forgotten."""
         softness = SOFTER if judge.fold is not None else SOFT
-        priors = [prior(member, labels) for member in members]
+        priors = [prior(member, labels, self.basis_) for member in members]
         weights, quality = member_weights([member.ranks for member in members], priors, judge.y, softness)
         kept = np.flatnonzero(weights > 0)
         self.members_ = [replace(members[i], fold_scores=()) for i in kept]

@@ -16,7 +16,8 @@ model.safetensors
     member{j}.scores (N,)        raw scores, which rank both these nodes and later ones
     member{j}.coefficient (D,)   w of linear, standard, background and smoothed members
     signed_weights (n,)          balanced label weights, negative for normal, of the propagation member
-    directions (D, r), directions.centre (r,), shift (D,), spread_of_columns (D,)   without both labels only
+    directions (D, r), directions.centre (r,)     without both labels only
+    shift (D,), spread_of_columns (D,)            without anomalous labels only
     sphere.…                     arrays of the hypersphere (names in hypersphere.py)
 
 The score of node v is Σ_j weight_j · percentile of member{j}.scores[v] within member{j}.scores.
