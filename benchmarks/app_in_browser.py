@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableSequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,8 +37,13 @@ def chromium_path() -> str | None:
 
 
 @contextmanager
-def running_app(home: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Start the app on the workspace folder ``home``; gives its address, ends it and its workers after."""
+def running_app(
+    home: Path, environment: Mapping[str, str] | None = None, log: MutableSequence[str] | None = None
+) -> Iterator[str]:
+    """Start the app on the workspace folder ``home``; gives its address, ends it and its workers after.
+
+    What the server says goes to ``log``, line by line.
+    """
     given = {**os.environ, "GAD_HOME": str(home), **(environment or {})}
     given.pop("GAD_STORE", None)
     port = _free_port()
@@ -52,7 +57,7 @@ def running_app(home: Path, environment: Mapping[str, str] | None = None) -> Ite
         text=True,
     )
     try:
-        reader = _wait_until_ready(process)
+        reader = _wait_until_ready(process, [] if log is None else log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
@@ -69,10 +74,9 @@ def _free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def _wait_until_ready(process: subprocess.Popen[str]) -> threading.Thread:
+def _wait_until_ready(process: subprocess.Popen[str], log: MutableSequence[str]) -> threading.Thread:
     """Read what the server says until it names its address; a thread reads on, or the server would block."""
     stream = process.stdout
-    log: list[str] = []
     for line in stream or ():  # ends when the server does
         log.append(line)
         if "URL:" in line:

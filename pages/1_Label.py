@@ -32,6 +32,7 @@ def screen(workspace: Workspace) -> None:
 workspace = open_page("Label")
 with errors_shown():
     workspace.ensure_ranked()
+    workspace.start_worker()
 workbench.load()
 screen(workspace)
 map_link.show_map(workspace)

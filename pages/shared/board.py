@@ -1,8 +1,8 @@
 """The server's side of the labelling screen: one message from a browser tab in, one payload out.
 
-A tab sends ``{client, n, analyst, events, want, labels, queue, rows}``; ``answer`` performs the events that
-it has not seen yet, once each, and gives what the tab needs. Every part of a payload says what it is a change
-of, so a payload that is lost or comes twice does no harm. No Streamlit in here.
+A tab sends ``{project, client, n, analyst, events, want, labels, queue, rows}``; ``answer`` performs the
+events that it has not seen yet, once each, and gives what the tab needs. Every part of a payload says what it
+is a change of, so a payload that is lost or comes twice does no harm. No Streamlit in here.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ class Board:
 
 def answer(workspace: Workspace, board: Board, message: Message, receipts: Receipts, analyst: str) -> Payload:
     """Perform what a tab asks for and give the payload that it is shown."""
+    if message.get("project", workspace.id) != workspace.id:
+        message = {}  # the last words of a screen that showed another project; they are kept there
     board.analyst = message.get("analyst") or board.analyst or analyst
     for event in message.get("events", []):
         _take(workspace, board, event, receipts)

@@ -50,7 +50,9 @@ def _view(workspace: Workspace, question: Question) -> Any:
 
 
 def _why(workspace: Workspace, question: Question) -> Any:
-    return as_json(workspace.explain(question["node"]))
+    found, graph = workspace.explain(question["node"]), workspace.graph
+    ids = {part.name for part in [*found.neighbours, *found.edges] if part.name in graph}
+    return {**as_json(found), "names": {node: graph.display_name(graph.index_of(node)) for node in ids}}
 
 
 def _ring(workspace: Workspace, question: Question) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -21,12 +22,21 @@ from gadcore.workspace import Workspace
 TIMEOUT = 30_000  # ms; a busy machine is slow, a wrong screen stays wrong
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _number = count(1)
+_log: deque[str] = deque(maxlen=60)  # last lines of the server, shown with a failed test
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        report.sections.append(("server", "".join(_log)))
+    return report
 
 
 @dataclass
@@ -47,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = tmp_path_factory.mktemp("browser") / "home"
     environment = {"GAD_ANALYST": "ana", "GAD_THREADS": "1"}
     settings = Settings.from_env({**environment, "GAD_HOME": str(home)})
-    with running_app(home, environment) as url:
+    with running_app(home, environment, _log) as url:
         yield Server(url, home, settings)
     close_stores()
 

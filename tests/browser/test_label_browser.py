@@ -286,6 +286,42 @@ def test_the_order_can_be_filtered(opened) -> None:
     expect(page.locator("[data-testid=queue] .rf-row").first).to_be_visible()
 
 
+def test_labelled_cases_are_reviewed_one_after_another(opened) -> None:
+    page, workspace = opened
+    first, second = rows(page)[:2]
+    page.keyboard.press("a")
+    page.keyboard.press("a")
+    settled(page)
+    part(page, "filter").select_option("anomalous")
+    expect(page.locator("[data-testid=queue] .rf-row")).to_have_count(2)
+    top, bottom = rows(page)
+    assert {top, bottom} == {first, second}
+    row(page, top).click()
+    shows(page, top)
+    page.keyboard.press("n")
+    shows(page, bottom)
+    settled(page)
+    assert verdicts(workspace) == {top: "normal", bottom: "anomalous"}
+
+
+def test_export_is_one_key_away_and_knows_the_last_verdict(opened) -> None:
+    page, workspace = opened
+    page.keyboard.press("a")
+    page.keyboard.press("x")
+    expect(page.get_by_role("heading", name="Export").first).to_be_visible()
+    assert list(verdicts(workspace).values()) == ["anomalous"]
+
+
+def test_links_to_other_pages_wait_for_the_last_verdicts(opened) -> None:
+    page, workspace = opened
+    order = rows(page)[:8]
+    for _ in order:
+        page.keyboard.press("n")
+    page.get_by_role("link", name="Train").first.click()
+    expect(page.get_by_role("heading", name="Train").first).to_be_visible()
+    assert verdicts(workspace) == dict.fromkeys(order, "normal")
+
+
 def test_all_keys_are_listed(opened) -> None:
     page, _ = opened
     page.keyboard.press("?")

@@ -297,3 +297,35 @@ def test_my_labels_are_those_of_the_name_in_the_tab(workspace) -> None:
     where = {"verdict": "mine", "column": None, "value": None, "min_percentile": None, "max_percentile": None}
     tab.say(tab.event("order", strategy="top", where=where))
     assert [row["node_id"] for row in tab.payload["queue"]["rows"]] == ["n002"]
+
+
+def test_why_names_the_neighbours_it_speaks_of(workspace) -> None:
+    workspace.train("isolation-forest")
+    tab = Tab(workspace, Receipts())
+    tab.say(want=[{"key": "why:n004", "kind": "why", "node": "n004"}])
+    why = tab.payload["answers"]["why:n004"]
+    assert why["node_id"] == "n004"
+    assert set(why["names"]) <= {str(node) for node in workspace.graph.node_ids}
+
+
+def test_why_before_the_first_run_says_that_there_are_no_scores(tab) -> None:
+    tab.say(want=[{"key": "why:n004", "kind": "why", "node": "n004"}])
+    assert "no scores yet" in tab.payload["answers"]["why:n004"]["error"]
+
+
+def test_values_of_a_column_are_offered(tab) -> None:
+    tab.say(want=[{"key": "values", "kind": "values", "column": "no such column"}])
+    assert tab.payload["answers"]["values"] == []
+
+
+def test_a_ring_begins_with_the_case(tab) -> None:
+    tab.say(want=[{"key": "ring", "kind": "ring", "node": "n004"}])
+    assert tab.payload["answers"]["ring"][0] == {"node_id": "n004", "name": "n004"}
+
+
+def test_a_message_of_another_project_is_left_alone(tab, workspace) -> None:
+    tab.say(tab.event("verdict", node="n001", verdict="normal"), project="another")
+    assert verdict_of(workspace, "n001") is None
+    assert tab.payload["ack"] == {}
+    tab.say(*tab.sent, project=workspace.id)
+    assert verdict_of(workspace, "n001") == "normal"

@@ -17,7 +17,9 @@ _tabs = count(1)
 
 
 @pytest.fixture
-def workspace(home) -> Workspace:
+def workspace(home, monkeypatch) -> Workspace:
+    """A project without labels or runs; runs are queued, but no training process is started."""
+    monkeypatch.setattr("gadcore.worker.start", lambda *_: None)
     return make_project(labels=False)
 
 

@@ -8,6 +8,7 @@ class Board {
   constructor() {
     this.rows = [];
     this.queueKey = "";
+    this.reviewing = false; // the queue shows nodes that have a verdict: all of its rows are cases
     this.version = ""; // of the label set that `labels` mirrors
     this.labels = new Map(); // node -> verdict, as the server has it
     this.given = new Map(); // node -> {verdict, seq}: painted here, not yet confirmed
@@ -38,6 +39,7 @@ class Board {
 
   /** The queue as the server orders it. A new order counts from its top, and leaves the current case alone. */
   setQueue(queue) {
+    this.reviewing = queue.where.verdict !== "unlabelled";
     if (!queue.rows) return false;
     const fresh = queue.key !== this.queueKey;
     this.rows = queue.rows;
@@ -104,14 +106,16 @@ class Board {
     return node;
   }
 
-  /** First row after the anchor that waits for a verdict, then from the top; null when none waits. */
-  nextWaiting() {
-    const n = this.rows.length;
-    for (let step = 1; step <= n; step++) {
-      const row = this.rows[(this.anchor + step + n) % n];
-      if (row.node_id !== this.current && !this.verdict(row.node_id)) return row.node_id;
+  /** Cases to come, at most `most`: from the anchor down, then from the top where undecided rows may be left. */
+  coming(most) {
+    const below = this.rows.slice(this.anchor + 1);
+    const order = this.reviewing ? below : [...below, ...this.rows.slice(0, this.anchor + 1)];
+    const found = [];
+    for (const { node_id: node } of order) {
+      if (found.length === most) break;
+      if (node !== this.current && (this.reviewing || !this.verdict(node))) found.push(node);
     }
-    return null;
+    return found;
   }
 
   neighbourInQueue(step) {
@@ -125,20 +129,9 @@ class Board {
     return this.rows.filter((row) => !this.verdict(row.node_id)).length;
   }
 
-  /** Cases that should be here: the current one, then those that will come next. */
-  ahead() {
-    const wanted = this.current ? [this.current] : [];
-    const n = this.rows.length;
-    for (let step = 1; step <= n && wanted.length <= AHEAD; step++) {
-      const node = this.rows[(this.anchor + step + n) % n].node_id;
-      if (node !== this.current && !this.verdict(node)) wanted.push(node);
-    }
-    return wanted;
-  }
-
-  /** Nodes to ask for now: missing ones first, then the current one if it is stale, then other stale ones. */
+  /** Nodes to ask for now, of the current case and those to come: missing ones first, then stale ones. */
   toFetch() {
-    const ahead = this.ahead();
+    const ahead = [...(this.current ? [this.current] : []), ...this.coming(AHEAD)];
     const missing = ahead.filter((node) => !this.cases.has(node));
     if (this.current && missing[0] === this.current) return [this.current];
     const old = ahead.filter((node) => this.cases.has(node) && this.stale.has(node));

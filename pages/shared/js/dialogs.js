@@ -74,6 +74,6 @@ class Dialogs {
     const made = el("div", { class: `rf-toast rf-${level}` }, text, el("button", { type: "button", class: "rf-link", "aria-label": "Dismiss", onClick: () => made.remove() }, "×"));
     this.toasts.append(made);
     while (this.toasts.children.length > 4) this.toasts.firstChild.remove();
-    setTimeout(() => made.remove(), level === "error" ? 12000 : 4500);
+    setTimeout(() => made.remove(), level === "error" ? 15000 : 8000);
   }
 }

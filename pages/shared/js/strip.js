@@ -63,7 +63,7 @@ class Strip {
       if (had === given.verdict) return;
       if (had) now[had] -= 1;
       if (given.verdict) now[given.verdict] += 1;
-      now.fresh += 1;
+      if ([had, given.verdict].some((verdict) => verdict === "normal" || verdict === "anomalous")) now.fresh += 1;
     });
     fill(
       this.counts,

@@ -109,7 +109,7 @@ class Workbench {
     }
     if (this.board.current) return;
     const last = remembered.get("sessionStorage", `case:${this.project.id}`);
-    const node = last && data.project.id === this.project.id && !this.board.verdict(last) ? last : this.board.nextWaiting() || this.board.rows[0]?.node_id;
+    const node = last && data.project.id === this.project.id && !this.board.verdict(last) ? last : this.board.coming(1)[0] || this.board.rows[0]?.node_id;
     if (node) this.open(node);
     else this.drawSoon();
   }
@@ -124,7 +124,7 @@ class Workbench {
 
   /** Ask for more rows before the undecided ones run out; once per queue length. */
   refill(queue) {
-    if (queue.complete || this.board.waiting() >= REFILL_BELOW || this.askedAt === `${queue.key}:${this.board.rows.length}`) return;
+    if (queue.complete || this.board.coming(REFILL_BELOW).length === REFILL_BELOW || this.askedAt === `${queue.key}:${this.board.rows.length}`) return;
     this.askedAt = `${queue.key}:${this.board.rows.length}`;
     this.outbox.post({ kind: "more" });
   }
@@ -140,7 +140,7 @@ class Workbench {
 
   compose() {
     const cases = this.board.toFetch().map((node) => ({ key: `case:${node}`, kind: "case", node }));
-    return { analyst: this.analyst, labels: this.board.version, queue: this.board.queueKey, rows: this.board.rows.length,
+    return { project: this.project.id, analyst: this.analyst, labels: this.board.version, queue: this.board.queueKey, rows: this.board.rows.length,
       want: [...this.wanted.values(), ...cases] };
   }
 
@@ -202,7 +202,7 @@ class Workbench {
   }
 
   next() {
-    const node = this.board.nextWaiting();
+    const [node] = this.board.coming(1);
     if (node) this.open(node);
     else this.dialogs.toast("Nothing left to decide in this queue. Retrain (T), or choose another order or filter.");
   }
