@@ -80,12 +80,44 @@ class Encoder:
         return embedding + _by_member(field.own_attributes(weights.table(SKIP)), weights.count)
 
     def convolve(self, weights: Weights, field: Field) -> Tensor:
-        """The graph part of ``embed``."""
-        h = field.aggregated(weights.table(FIRST))
-        for layer in range(1, self.depth):
-            h = field.block(self.depth - 1 - layer) @ torch.relu(h)
-            h = _dense_layer(h, weights[f"layer{layer}.weight"], last=layer == self.depth - 1)
-        return h if self.depth > 1 else _by_member(h, weights.count)
+        """The part of ``embed`` without the skip: graph convolutions."""
+        layers = [weights[f"layer{layer}.weight"] for layer in range(self.depth)]
+        embedding: Tensor = _Convolutions.apply(field, *layers)  # type: ignore[no-untyped-call]
+        return embedding
+
+
+class _Convolutions(torch.autograd.Function):
+    """All layers of a GCN as one node of the autograd graph: half the time of small products is its upkeep.
+
+    With P_ℓ = Â σ(U_{ℓ−1}) and U_ℓ = P_ℓ W_ℓ:  ∂W_ℓ = P_ℓᵀ ∂U_ℓ,  ∂U_{ℓ−1} = Âᵀ(∂U_ℓ W_ℓᵀ) ⊙ [U_{ℓ−1} > 0].
+    """
+
+    @staticmethod
+    def forward(ctx: Any, field: Field, first: Tensor, *later: Tensor) -> Tensor:
+        members = first.shape[1]
+        u = field.aggregated(first.reshape(first.shape[0], -1))
+        active, spread = [], []
+        for number, weight in enumerate(later):
+            active.append(torch.relu(u))
+            spread.append(_by_member(field.block(len(later) - 1 - number) @ active[-1], members))
+            out = torch.bmm(spread[-1], weight)
+            u = out if number == len(later) - 1 else _side_by_side(out)
+        ctx.field, ctx.shape = field, first.shape
+        ctx.save_for_backward(*later, *active, *spread)
+        return u if later else _by_member(u, members)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        depth = len(ctx.saved_tensors) // 3
+        later, active, spread = (ctx.saved_tensors[i * depth : (i + 1) * depth] for i in range(3))
+        grad, found = grads[0], list[Tensor]()
+        for number in reversed(range(depth)):
+            found.insert(0, torch.bmm(spread[number].transpose(1, 2), grad))
+            inner = _side_by_side(torch.bmm(grad, later[number].transpose(1, 2)))
+            back = ctx.field.block(depth - 1 - number).transposed(inner)
+            grad = _by_member(torch.ops.aten.threshold_backward(back, active[number], 0), ctx.shape[1])
+        table = ctx.field.aggregated_transposed(_side_by_side(grad)).view(ctx.shape)
+        return None, table, *found
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,12 @@ class Field:
             return self._smoothed @ weight
         return self.block(self.hops - 1) @ self.attributes(weight)
 
+    def aggregated_transposed(self, grad: Tensor) -> Tensor:
+        """The gradient of ``aggregated`` with respect to its weight, (D, w)."""
+        if self._smoothed is not None:
+            return self._smoothed.transposed(grad)
+        return self._outer.transposed(self.block(self.hops - 1).transposed(grad))
+
     @cached_property
     def edge_index(self) -> Tensor:
         """(2, E) edges among S_L as positions in S_L, both directions, for message-passing layers."""

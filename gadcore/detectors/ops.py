@@ -95,7 +95,13 @@ class SparseMatrix:
         self._source = None
         return transpose
 
+    def transposed(self, dense: Tensor) -> Tensor:
+        """Sᵀ times a dense (n, w) tensor, outside autograd."""
+        return self.backward.times(dense)
+
     def __matmul__(self, dense: Tensor) -> Tensor:
+        if not (torch.is_grad_enabled() and dense.requires_grad):
+            return self.forward.times(dense)
         product: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
         return product
 
@@ -106,6 +112,9 @@ class DenseMatrix:
     def __init__(self, matrix: Any, device: torch.device) -> None:
         self.shape: tuple[int, int] = matrix.shape
         self.tensor = torch.tensor(np.asarray(matrix, dtype=np.float32), device=device)
+
+    def transposed(self, dense: Tensor) -> Tensor:
+        return self.tensor.T @ dense
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         return self.tensor @ dense

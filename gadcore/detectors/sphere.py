@@ -29,6 +29,7 @@ from gadcore.metrics import auc
 
 CENTRE_MARGIN = 0.1  # least |c_k| of the N-variant, as in Deep SVDD: a centre at 0 is reached by zero weights
 CENTRE = "centre"
+PAIRS = 2**22  # (anomalous, normal) pairs of scores that are compared at a time
 
 FloatMatrix = npt.NDArray[np.float32]
 Judge = Callable[["SphereTask"], Values]
@@ -65,16 +66,59 @@ class Sphere:
         return {**self.weights.member(index), CENTRE: self.centres[index].cpu().numpy()}
 
 
-def hypersphere_loss(scores: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor) -> Tensor:
-    """(M,) losses (6). scores (M, n); weights normal (M, n_N) and anomalous (M, n_A), rows of sum 1."""
+class _Objective(torch.autograd.Function):
+    """Losses (6) with their gradient in closed form: pairs are never kept for a backward pass.
+
+    ∂L/∂a_m = w_m (1 + λ Σ_n w_n f'(a_n − a_m)) for normal m,  ∂L/∂a_n = −λ w_n Σ_m w_m f'(a_n − a_m) for
+    anomalous n,  f' = f (1 − f),  ∂L/∂h = 2 (h − c) ∂L/∂a.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, h: Tensor, centres: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        away = h - centres[:, None, :]
+        scores = away.square().sum(dim=2)
+        losses, slopes = _value_and_slope(scores, normal, anomalous, lambdas)
+        ctx.save_for_backward(away, slopes)
+        ctx.mark_non_differentiable(scores)
+        return losses, scores
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None, None]:
+        away, slopes = ctx.saved_tensors
+        return away * (2.0 * grads[0][:, None] * slopes)[:, :, None], None, None, None, None
+
+
+def _value_and_slope(
+    scores: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Losses (M,) and ∂L/∂a (M, n)."""
     split = normal.shape[1]
     inside, outside = scores[:, :split], scores[:, split:]
-    volume = (inside * normal).sum(dim=1)
-    if not outside.shape[1]:
-        return volume
-    above = torch.sigmoid(outside[:, :, None] - inside[:, None, :])  # (M, n_A, n_N)
-    ranked = torch.bmm(torch.bmm(anomalous[:, None, :], above), normal[:, :, None])[:, 0, 0]
-    return volume - lambdas * ranked
+    losses, slopes = (inside * normal).sum(dim=1), torch.empty_like(scores)
+    slopes[:, :split] = normal
+    step = max(1, PAIRS // max(1, split * outside.shape[1]))
+    for first in range(0, len(scores), step) if outside.shape[1] else ():
+        m = slice(first, first + step)
+        above = torch.sigmoid(outside[m, :, None] - inside[m, None, :])  # (m, n_A, n_N)
+        wide, tall = normal[m, :, None], (anomalous[m] * lambdas[m, None])[:, None, :]
+        losses[m] -= torch.bmm(torch.bmm(tall, above), wide)[:, 0, 0]
+        slope = torch.addcmul(above, above, above, value=-1)
+        slopes[m, :split] += normal[m] * torch.bmm(tall, slope)[:, 0]
+        torch.mul(-tall[:, 0], torch.bmm(slope, wide)[:, :, 0], out=slopes[m, split:])
+    return losses, slopes
+
+
+def hypersphere_loss(
+    h: Tensor, centres: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Losses (6) of M members, differentiable in h, and the scores a (M, n), constant.
+
+    h (M, n, K), centres (M, K), λ (M,); weights normal (M, n_N) and anomalous (M, n_A), rows of sum 1.
+    """
+    losses, scores = _Objective.apply(h, centres, normal, anomalous, lambdas)  # type: ignore[no-untyped-call]
+    return losses, scores
 
 
 class SphereTask:
@@ -96,9 +140,11 @@ class SphereTask:
         self.scores = torch.empty(0)
 
     def loss(self) -> Tensor:
-        scores = self.sphere.scores(self.field)
-        self.scores = scores.detach()
-        return hypersphere_loss(scores, self._normal, self._anomalous, self.lambdas)
+        h = self.sphere.embed(self.field)
+        losses, self.scores = hypersphere_loss(
+            h, self.sphere.centres, self._normal, self._anomalous, self.lambdas
+        )
+        return losses
 
     def evaluate(self) -> Values | None:
         return None if self._judge is None else self._judge(self)

@@ -6,6 +6,8 @@ and Adam works element by element, so each member learns exactly as it would alo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -89,6 +91,11 @@ def train(
     task: Task, schedule: Schedule, *, on_epoch: OnEpoch | None = None, stage: str = "training"
 ) -> Trained:
     """Minimise the task's losses; raises ``Cancelled`` within one epoch of ``on_epoch`` returning True."""
+    with _no_denormals():
+        return _train(task, schedule, on_epoch, stage)
+
+
+def _train(task: Task, schedule: Schedule, on_epoch: OnEpoch | None, stage: str) -> Trained:
     weights = task.weights
     optimiser = _adam(weights, schedule)
     watch = _Watch(
@@ -98,10 +105,11 @@ def train(
         schedule.tolerance,
     )
     history: list[Progress] = []
+    ones = torch.ones(weights.count, device=weights.parameters()[0].device)
     for epoch in range(1, schedule.epochs + 1):
         optimiser.zero_grad(set_to_none=True)
         losses = task.loss()
-        losses.sum().backward()  # type: ignore[no-untyped-call]
+        losses.backward(ones)  # type: ignore[no-untyped-call]
         if epoch % schedule.evaluate_every == 0 or epoch == schedule.epochs:
             _evaluate(task, watch, epoch)
         optimiser.step()
@@ -122,6 +130,16 @@ def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
     parameters = weights.parameters()
     fused = parameters[0].device.type in ("cpu", "cuda")
     return torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=fused)
+
+
+@contextmanager
+def _no_denormals() -> Iterator[None]:
+    """Moments of dead units fade below 1e-38 after some 800 epochs, where an Adam step takes ten times longer."""
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 def _evaluate(task: Task, watch: _Watch, epoch: int) -> None:

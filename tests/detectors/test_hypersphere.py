@@ -46,18 +46,46 @@ def unlabelled(graph, labels) -> np.ndarray:
     return np.setdiff1d(np.arange(graph.n_nodes), labels.indices)
 
 
+def four_nodes(scores: list[float]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Embeddings on a line whose squared distances to the centre 0 are these scores."""
+    return torch.tensor(scores).sqrt()[None, :, None].requires_grad_(), torch.zeros(1, 1)
+
+
 def test_loss_by_hand_on_four_nodes() -> None:
-    # scores of normal nodes 1 and 3, of anomalous nodes 2 and 5; λ = 10
-    scores = torch.tensor([[1.0, 3.0, 2.0, 5.0]])
+    # normal nodes at scores 1 and 3, anomalous ones at 2 and 5; λ = 10
+    h, centre = four_nodes([1.0, 3.0, 2.0, 5.0])
     half = torch.full((1, 2), 0.5)
+    losses, scores = hypersphere_loss(h, centre, half, half, torch.tensor([10.0]))
     by_hand = (1 + 3) / 2 - 10 * (sigmoid(1) + sigmoid(-1) + sigmoid(4) + sigmoid(2)) / 4
-    assert hypersphere_loss(scores, half, half, torch.tensor([10.0])).item() == pytest.approx(by_hand)
+    assert losses.item() == pytest.approx(by_hand)
+    np.testing.assert_allclose(scores.numpy(), [[1.0, 3.0, 2.0, 5.0]], rtol=1e-6)
 
 
 def test_loss_without_anomalous_labels_is_the_volume() -> None:
+    h, centre = four_nodes([1.0, 3.0])
     none = torch.zeros(1, 0)
-    loss = hypersphere_loss(torch.tensor([[1.0, 3.0]]), torch.full((1, 2), 0.5), none, torch.tensor([7.0]))
-    assert loss.item() == 2.0
+    losses, _ = hypersphere_loss(h, centre, torch.full((1, 2), 0.5), none, torch.tensor([7.0]))
+    assert losses.item() == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("pairs", [1, 2**22])
+@pytest.mark.parametrize("anomalous", [3, 0])
+def test_gradient_in_closed_form_equals_autograd(monkeypatch, pairs: int, anomalous: int) -> None:
+    monkeypatch.setattr("gadcore.detectors.sphere.PAIRS", pairs)
+    generator = torch.Generator().manual_seed(0)
+    h = torch.randn(2, 5 + anomalous, 4, generator=generator, dtype=torch.float64).requires_grad_()
+    centres, lambdas = torch.randn(2, 4, generator=generator).double(), torch.tensor([1.0, 50.0]).double()
+    wn = torch.full((2, 5), 0.2, dtype=torch.float64)
+    wa = torch.full((2, anomalous), 1 / 3, dtype=torch.float64)
+    losses, _ = hypersphere_loss(h, centres, wn, wa, lambdas)
+    (closed,) = torch.autograd.grad(losses.sum(), h)
+    scores = (h - centres[:, None]).square().sum(dim=2)
+    plain = (scores[:, :5] * wn).sum(dim=1)
+    if anomalous:
+        above = torch.sigmoid(scores[:, 5:, None] - scores[:, None, :5])
+        plain = plain - lambdas * above.mean(dim=(1, 2))
+    torch.testing.assert_close(losses, plain)
+    torch.testing.assert_close(closed, torch.autograd.grad(plain.sum(), h)[0])
 
 
 def test_label_weights_are_means_over_the_labels_seen() -> None:
@@ -101,8 +129,8 @@ def test_training_gradients_equal_full_batch(planted, planted_labels) -> None:
         field = domain.field(planted_labels.indices, 2)
         sphere = Sphere(encoder, weights, first_centres(encoder, weights, field, normal, push=False))
         if whole:
-            scores = sphere.scores(domain.whole(2))[:, nodes]
-            loss = hypersphere_loss(scores, normal, anomalous, torch.tensor([1.0, 100.0]))
+            h, lambdas = sphere.embed(domain.whole(2))[:, nodes], torch.tensor([1.0, 100.0])
+            loss, _ = hypersphere_loss(h, sphere.centres, normal, anomalous, lambdas)
         else:
             lambdas = torch.tensor([1.0, 100.0])
             loss = SphereTask(sphere, field, lambdas, (normal, anomalous), None, True).loss()
