@@ -24,11 +24,13 @@ _FILES = (
     "strip",
     "search",
     "queue",
+    "card_parts",
     "why",
     "card",
     "centre",
     "dialogs",
     "keys",
+    "verdicts",
     "workbench",
     "mount",
 )

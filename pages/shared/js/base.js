@@ -67,9 +67,15 @@ function verdictChip(verdict) {
   );
 }
 
+function button(className, onClick, properties, ...children) {
+  return el("button", { type: "button", class: className, onClick, ...properties }, ...children);
+}
+
+const option = (value, text, properties = {}) => el("option", { value, ...properties }, text);
+
 /** A small button with its key shown. */
 function keyButton(text, key, onClick, properties = {}) {
-  return el("button", { type: "button", class: "rf-button", onClick, ...properties }, text, key && el("kbd", {}, key));
+  return button("rf-button", onClick, properties, text, key && el("kbd", {}, key));
 }
 
 function bar(percent, className = "") {

@@ -19,8 +19,6 @@ class Board {
     this.current = null;
     this.anchor = -1; // position in the queue from which "next" counts
     this.trail = []; // cases looked at before: B goes back
-    this.done = []; // own actions of this visit, for an undo painted at once
-    this.undone = [];
     this.run = null;
   }
 

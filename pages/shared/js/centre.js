@@ -10,22 +10,27 @@ class CentrePane {
     this.cap = CAPS[0];
     this.expanded = [];
     this.node = null;
-    this.hopButtons = HOPS.map((n) => el("button", { type: "button", class: "rf-seg", "data-testid": `hops-${n}`, onClick: () => this.setHops(n) }, String(n)));
-    this.more = el("button", { type: "button", class: "rf-link", "data-testid": "more", onClick: () => this.showMore() });
+    this.hopButtons = HOPS.map((n) => button("rf-seg", () => this.setHops(n), { "data-testid": `hops-${n}` }, String(n)));
+    this.more = button("rf-link", () => this.showMore(), { "data-testid": "more" });
     this.crumbs = el("nav", { class: "rf-crumbs", "data-testid": "crumbs", "aria-label": "Where you came from" });
     this.canvas = el("div", { class: "rf-canvas", "data-testid": "graph" });
     this.note = el("span", {});
+    const hops = el("span", { class: "rf-group", title: "Hops around the case (E: one more)" },
+      el("small", {}, "hops"), this.hopButtons, el("kbd", {}, "E"));
+    const ring = { title: "Label the ring around this case as one", "data-testid": "group" };
     this.element = el(
       "section", { class: "rf-pane rf-centre", "aria-label": "Neighbourhood" },
       el("div", { class: "rf-head rf-bar-head" },
-        keyButton("Back", "B", () => app.back(), { "data-testid": "back" }), this.crumbs,
-        el("span", { class: "rf-group", title: "Hops around the case (E: one more)" }, el("small", {}, "hops"), this.hopButtons, el("kbd", {}, "E")),
-        keyButton("Group", "G", () => app.labelGroup(), { title: "Label the ring around this case as one", "data-testid": "group" })),
-      this.canvas, el("div", { class: "rf-foot" }, this.note, this.more),
+        keyButton("Back", "B", () => app.back(), { "data-testid": "back" }),
+        this.crumbs,
+        hops,
+        keyButton("Group", "G", () => app.labelGroup(), ring)),
+      this.canvas,
+      el("div", { class: "rf-foot" }, this.note, this.more),
     );
     this.graph = createGraphView(this.canvas, {
       onSelect: (nodes) => app.selectInView(nodes),
-      onVerdict: (nodes, verdict) => app.decide(verdict, nodes),
+      onVerdict: (nodes, verdict) => app.verdicts.decide(verdict, nodes),
       onCentre: (node) => app.open(node),
       onExpand: (node) => this.expand(node),
     });
@@ -57,8 +62,9 @@ class CentrePane {
 
   /** The neighbourhood to show: of the case fetched ahead, or asked for with these hops. */
   found(node) {
-    if (this.hops === 1 && this.cap === CAPS[0] && !this.expanded.length) return this.app.board.cases.get(node)?.view || null;
-    return this.app.board.views.get(this.key(node)) || null;
+    const { cases, views } = this.app.board;
+    const plain = this.hops === 1 && this.cap === CAPS[0] && !this.expanded.length;
+    return (plain ? cases.get(node)?.view : views.get(this.key(node))) || null;
   }
 
   draw() {
@@ -104,9 +110,12 @@ class CentrePane {
 
   drawCrumbs() {
     const { trail, current } = this.app.board;
-    fill(this.crumbs, trail.slice(-2).map((node) => [
-      el("button", { type: "button", class: "rf-link", title: node, onClick: () => this.app.open(node) }, this.app.nameOf(node)), el("span", {}, "›")]),
-    el("b", { title: current || "" }, current ? this.app.nameOf(current) : ""));
+    const link = (node) => button("rf-link", () => this.app.open(node), { title: node }, this.app.nameOf(node));
+    fill(
+      this.crumbs,
+      trail.slice(-2).map((node) => [link(node), el("span", {}, "›")]),
+      el("b", { title: current || "" }, current ? this.app.nameOf(current) : ""),
+    );
   }
 
   destroy() {

@@ -1,5 +1,9 @@
 // Dialogs over the panes (help, label a group) and short messages at the bottom.
 
+const RING_HINT = "Closely linked nodes around this case. Untick who does not belong; nodes that have a verdict start unticked. "
+  + "One undo takes the whole group back.";
+const LONE_HINT = "No closely linked group was found around this case: only the case itself is listed.";
+
 class Dialogs {
   constructor(app) {
     this.app = app;
@@ -16,7 +20,8 @@ class Dialogs {
   show(title, content, keys = {}) {
     this.before = document.activeElement;
     this.keys = keys;
-    fill(this.box, el("div", { class: "rf-dialog-head" }, el("h2", {}, title), el("button", { type: "button", class: "rf-link", "aria-label": "Close", onClick: () => this.close() }, "Close")), content);
+    const close = button("rf-link", () => this.close(), { "aria-label": "Close" }, "Close");
+    fill(this.box, el("div", { class: "rf-dialog-head" }, el("h2", {}, title), close), content);
     this.element.classList.add("rf-open");
     this.box.focus({ preventScroll: true });
   }
@@ -33,8 +38,9 @@ class Dialogs {
       this.close();
       return;
     }
-    this.show("Keys", el("div", { class: "rf-help", "data-testid": "help-dialog" }, HELP.map(([group, lines]) => el("section", {}, el("h3", {}, group),
-      el("dl", {}, lines.map(([key, text]) => [el("dt", {}, key.split(" ").map((k) => el("kbd", {}, k))), el("dd", {}, text)]))))), { "?": () => this.close() });
+    const line = ([keys, text]) => [el("dt", {}, keys.split(" ").map((key) => el("kbd", {}, key))), el("dd", {}, text)];
+    const group = ([title, lines]) => el("section", {}, el("h3", {}, title), el("dl", {}, lines.map(line)));
+    this.show("Keys", el("div", { class: "rf-help", "data-testid": "help-dialog" }, HELP.map(group)), { "?": () => this.close() });
   }
 
   /** The ring around a case: choose who belongs to it, then one verdict for all: one group, one undo. */
@@ -42,27 +48,29 @@ class Dialogs {
     const key = `ring:${node}`;
     const ring = this.app.board.extras.get(key);
     this.waitingFor = ring ? null : node;
-    if (!ring) {
-      this.app.want(key, { kind: "ring", node });
-      this.show("Label a group", skeleton());
-      return;
-    }
-    if (ring.error) {
-      this.show("Label a group", el("p", {}, ring.error));
-      return;
-    }
-    const boxes = ring.map((row) => el("input", { type: "checkbox", checked: !this.app.board.verdict(row.node_id) || row.node_id === node, value: row.node_id }));
+    if (!ring) this.app.want(key, { kind: "ring", node });
+    if (!ring) this.show("Label a group", skeleton());
+    else if (ring.error) this.show("Label a group", el("p", {}, ring.error));
+    else this.chooseGroup(node, ring);
+  }
+
+  chooseGroup(node, ring) {
+    const { board, verdicts } = this.app;
+    const boxes = ring.map(({ node_id: id }) => el("input", { type: "checkbox", value: id, checked: id === node || !board.verdict(id) }));
     const decide = (verdict) => {
       const nodes = boxes.filter((box) => box.checked).map((box) => box.value);
       this.close();
-      if (nodes.length) this.app.decide(verdict, nodes, "ring");
+      if (nodes.length) verdicts.decide(verdict, nodes, "ring");
     };
-    const list = el("ul", { class: "rf-ring", "data-testid": "ring" }, ring.map((row, at) => el("li", {}, el("label", {}, boxes[at], el("span", { class: "rf-name" }, row.name), verdictChip(this.app.board.verdict(row.node_id))))));
-    const buttons = Object.entries(VERDICTS).map(([verdict, { key: letter, word }]) => el("button", { type: "button", class: `rf-verdict rf-${verdict}`, "data-testid": `group-${verdict}`, onClick: () => decide(verdict) }, verdictShape(verdict, 13), word, el("kbd", {}, letter)));
+    const member = (row, i) => el("li", {}, el("label", {},
+      boxes[i], el("span", { class: "rf-name" }, row.name), verdictChip(board.verdict(row.node_id))));
+    const choice = ([verdict, { key, word }]) => button(`rf-verdict rf-${verdict}`, () => decide(verdict), { "data-testid": `group-${verdict}` },
+      verdictShape(verdict, 13), word, el("kbd", {}, key));
     this.show("Label a group", [
-      el("p", { class: "rf-quiet" }, ring.length > 1 ? "Closely linked nodes around this case. Untick who does not belong; nodes that have a verdict start unticked. One undo takes the whole group back."
-        : "No closely linked group was found around this case: only the case itself is listed."),
-      list, el("div", { class: "rf-verdicts" }, buttons)], { a: () => decide("anomalous"), n: () => decide("normal"), u: () => decide("unsure") });
+      el("p", { class: "rf-quiet" }, ring.length > 1 ? RING_HINT : LONE_HINT),
+      el("ul", { class: "rf-ring", "data-testid": "ring" }, ring.map(member)),
+      el("div", { class: "rf-verdicts" }, Object.entries(VERDICTS).map(choice)),
+    ], { a: () => decide("anomalous"), n: () => decide("normal"), u: () => decide("unsure") });
   }
 
   /** Called when answers arrive. */
@@ -71,7 +79,8 @@ class Dialogs {
   }
 
   toast(text, level = "info") {
-    const made = el("div", { class: `rf-toast rf-${level}` }, text, el("button", { type: "button", class: "rf-link", "aria-label": "Dismiss", onClick: () => made.remove() }, "×"));
+    const dismiss = button("rf-link", () => made.remove(), { "aria-label": "Dismiss" }, "×");
+    const made = el("div", { class: `rf-toast rf-${level}` }, text, dismiss);
     this.toasts.append(made);
     while (this.toasts.children.length > 4) this.toasts.firstChild.remove();
     setTimeout(() => made.remove(), level === "error" ? 15000 : 8000);

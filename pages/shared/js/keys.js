@@ -1,18 +1,46 @@
 // The keyboard. One listener on the document; silent in text fields, with modifier keys, and under other dialogs.
 
 const HELP = [
-  ["Decide", [["A", "anomalous"], ["N", "normal"], ["U", "unsure"], ["Z", "undo"], ["Shift Z", "redo"], ["G", "label the ring around the case"], ["M", "write a note"]]],
-  ["Move", [["J", "next case"], ["K", "previous case"], ["B", "back to where you came from"], ["/", "search and jump to any node"]]],
-  ["Look", [["W", "why this score"], ["S", "similar nodes"], ["E", "one hop more"], ["H", "hide scores and reasons (blind mode)"]]],
-  ["Work", [["T", "retrain"], ["X", "export"], ["?", "this list"]]],
-  ["Mouse", [["Click", "open a row; select a node in the picture"], ["Shift Click", "select a range of rows"], ["Ctrl Click", "add a row or node to the selection: a verdict then goes to all of it"], ["Double Click", "put a node in the centre"], ["Right Click", "mark any node in the picture"]]],
+  ["Decide", [
+    ["A", "anomalous"],
+    ["N", "normal"],
+    ["U", "unsure"],
+    ["Z", "undo"],
+    ["Shift Z", "redo"],
+    ["G", "label the ring around the case"],
+    ["M", "write a note"],
+  ]],
+  ["Move", [
+    ["J", "next case"],
+    ["K", "previous case"],
+    ["B", "back to where you came from"],
+    ["/", "search and jump to any node"],
+  ]],
+  ["Look", [
+    ["W", "why this score"],
+    ["S", "similar nodes"],
+    ["E", "one hop more"],
+    ["H", "hide scores and reasons (blind mode)"],
+  ]],
+  ["Work", [
+    ["T", "retrain"],
+    ["X", "export"],
+    ["?", "this list"],
+  ]],
+  ["Mouse", [
+    ["Click", "open a row; select a node in the picture"],
+    ["Shift Click", "select a range of rows"],
+    ["Ctrl Click", "add a row or node to the selection: a verdict then goes to all of it"],
+    ["Double Click", "put a node in the centre"],
+    ["Right Click", "mark any node in the picture"],
+  ]],
 ];
 
 class Keys {
   constructor(app) {
     this.app = app;
     this.actions = {
-      a: () => app.decide("anomalous"), n: () => app.decide("normal"), u: () => app.decide("unsure"),
+      a: () => app.verdicts.decide("anomalous"), n: () => app.verdicts.decide("normal"), u: () => app.verdicts.decide("unsure"),
       j: () => app.step(1), k: () => app.step(-1), b: () => app.back(), m: () => app.card.focusNote(),
       e: () => app.centre.nextHop(), w: () => app.card.choose("why"), s: () => app.card.choose("similar"),
       g: () => app.labelGroup(), t: () => app.retrain(), h: () => app.toggleBlind(), x: () => app.goExport(),
@@ -35,8 +63,8 @@ class Keys {
       if (!dialogs.keys?.[key]) return;
       dialogs.keys[key]();
     } else if (key === "z") {
-      if (event.shiftKey) this.app.redo();
-      else this.app.undo();
+      if (event.shiftKey) this.app.verdicts.redo();
+      else this.app.verdicts.undo();
     } else if (this.actions[key]) {
       if (event.repeat && "anu".includes(key)) return; // a key held down is one verdict, not a row of them
       this.actions[key]();

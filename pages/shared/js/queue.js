@@ -22,8 +22,8 @@ class QueuePane {
       class: "rf-input", placeholder: "value", "aria-label": "Attribute value", "data-testid": "value", type: "search",
       list: "rf-values", autocomplete: "off", onChange: () => this.order(),
     });
-    fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => el("option", { value }, text)));
-    fill(this.score, SCORE_FILTERS.map(([value, text]) => el("option", { value }, text)));
+    fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => option(value, text)));
+    fill(this.score, SCORE_FILTERS.map(([value, text]) => option(value, text)));
     this.attribute = el("div", { class: "rf-two" }, this.column, this.value, this.values);
     this.state = el("div", { class: "rf-queue-state", "data-testid": "queue-state" });
     this.list = el("ol", { class: "rf-rows", role: "listbox", "aria-label": "Queue", tabIndex: -1, "data-testid": "queue" });
@@ -46,13 +46,19 @@ class QueuePane {
   /** Fill the choices once, and follow what the server says is in force. */
   showChoices(queue, project) {
     if (!this.strategy.options.length) {
-      fill(this.strategy, project.strategies.map((s) => el("option", { value: s.name, title: s.detail || "" }, s.title)));
-      fill(this.column, el("option", { value: "" }, "any attribute"), project.columns.map((c) => el("option", { value: c }, c)));
+      fill(this.strategy, project.strategies.map(({ name, title }) => option(name, title)));
+      fill(this.column, option("", "any attribute"), project.columns.map((column) => option(column, column)));
     }
     const where = queue.where;
-    const range = where.min_percentile === null && where.max_percentile === null ? "" : `${where.min_percentile ?? 0}-${where.max_percentile ?? 100}`;
-    for (const [field, value] of [[this.strategy, queue.strategy], [this.verdict, where.verdict || "any"], [this.score, range],
-      [this.column, where.column || ""], [this.value, where.value || ""]]) {
+    const { min_percentile: low, max_percentile: high } = where;
+    const inForce = [
+      [this.strategy, queue.strategy],
+      [this.verdict, where.verdict || "any"],
+      [this.score, low === null && high === null ? "" : `${low ?? 0}-${high ?? 100}`],
+      [this.column, where.column || ""],
+      [this.value, where.value || ""],
+    ];
+    for (const [field, value] of inForce) {
       if (document.activeElement !== field) field.value = value;
     }
     this.value.disabled = !this.column.value;
@@ -71,14 +77,19 @@ class QueuePane {
   /** Offer the values of the chosen column once they are here. */
   showValues() {
     const found = this.app.board.extras.get(`values:${this.column.value}`);
-    if (found && this.values.children.length !== found.length) fill(this.values, found.map((value) => el("option", { value })));
+    if (!found || this.values.children.length === found.length) return;
+    fill(this.values, found.map((value) => option(value, "")));
   }
 
   order() {
     const [low, high] = this.score.value ? this.score.value.split("-").map(Number) : [null, null];
     const column = this.column.value && this.value.value ? this.column.value : null;
     this.app.order(this.strategy.value, {
-      verdict: this.verdict.value, min_percentile: low, max_percentile: high, column, value: column ? this.value.value : null,
+      verdict: this.verdict.value,
+      min_percentile: low,
+      max_percentile: high,
+      column,
+      value: column ? this.value.value : null,
     });
   }
 
@@ -107,7 +118,7 @@ class QueuePane {
       el("span", { class: "rf-name" }, row.name),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
-      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && el("em", { class: "rf-audit", title: "Drawn at random, to measure the queue itself" }, "audit"), secret(row.reason)),
+      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(row.reason)),
     );
     this.items.set(node, { made, chip });
     fill(chip, verdictChip(this.app.board.verdict(node)));
@@ -140,8 +151,8 @@ class QueuePane {
   showState() {
     const { rows } = this.app.board;
     const waiting = this.app.board.waiting();
-    if (!rows.length) fill(this.state, this.app.ranking ? "Ranking the nodes for the first time…" : "No node fits this filter. Choose another one above.");
-    else fill(this.state, `${plural(rows.length, "case")} in the queue, ${count(waiting)} to decide`);
+    const empty = this.app.ranking ? "Ranking the nodes for the first time…" : "No node fits this filter. Choose another one above.";
+    this.state.textContent = rows.length ? `${plural(rows.length, "case")} in the queue, ${count(waiting)} to decide` : empty;
   }
 
   clicked(event, node) {
@@ -177,16 +188,21 @@ class QueuePane {
     fill(
       this.selection, el("b", {}, plural(n, "node")), " selected",
       Object.entries(VERDICTS).map(([verdict, { key, word }]) =>
-        el("button", { type: "button", class: `rf-button rf-${verdict}`, title: `Mark all as ${word.toLowerCase()}: one step to undo`, onClick: () => this.app.decide(verdict) },
+        button(`rf-button rf-${verdict}`, () => this.app.verdicts.decide(verdict), { title: `Mark all as ${word.toLowerCase()}: one step to undo` },
           verdictShape(verdict, 10), el("kbd", {}, key))),
-      el("button", { type: "button", class: "rf-link", onClick: () => this.mark([]) }, "Clear"),
+      button("rf-link", () => this.mark([]), {}, "Clear"),
     );
   }
 }
 
+function auditMark() {
+  return el("em", { class: "rf-audit", title: "Drawn at random, to measure the queue itself" }, "audit");
+}
+
 /** Scroll a list by as little as shows the item; never moves the page, as scrollIntoView would. */
 function keepInView(list, item) {
-  const top = item.offsetTop - list.offsetTop;
+  const top = item.offsetTop;
+  const lowest = top + item.offsetHeight - list.clientHeight;
   if (top < list.scrollTop) list.scrollTop = top;
-  else if (top + item.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + item.offsetHeight - list.clientHeight;
+  else if (lowest > list.scrollTop) list.scrollTop = lowest;
 }

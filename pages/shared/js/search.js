@@ -6,7 +6,8 @@ class SearchField {
     this.text = "";
     this.at = 0;
     this.input = el("input", {
-      class: "rf-input", type: "search", placeholder: "Search id, name or attribute", "aria-label": "Search", "data-testid": "search",
+      class: "rf-input", type: "search", "aria-label": "Search", "data-testid": "search",
+      placeholder: "Search id, name or attribute",
       onInput: debounce(150, () => this.ask()), onKeydown: (event) => this.key(event),
       onFocus: () => this.show(), onBlur: () => setTimeout(() => this.hits.classList.remove("rf-open"), 150),
     });
@@ -67,11 +68,19 @@ class SearchField {
         return;
       }
     }
-    if (!found.length) fill(this.hits, el("li", { class: "rf-quiet" }, `Nothing with “${this.text}” in its id, name or attributes.`));
-    else fill(this.hits, found.map((row, at) => el(
-      "li", { class: at === this.at ? "rf-row rf-current" : "rf-row", role: "option", "data-node": row.node_id, onMousedown: () => this.choose(row) },
-      el("span", { class: "rf-name" }, row.name), el("code", {}, row.node_id === row.name ? "" : row.node_id), verdictChip(this.app.board.verdict(row.node_id)),
-    )));
+    const none = `Nothing with “${this.text}” in its id, name or attributes.`;
+    fill(this.hits, found.length ? found.map((row, at) => this.hit(row, at)) : el("li", { class: "rf-quiet" }, none));
+  }
+
+  hit(row, at) {
+    const node = row.node_id;
+    const className = at === this.at ? "rf-row rf-current" : "rf-row";
+    return el(
+      "li", { class: className, role: "option", "data-node": node, onMousedown: () => this.choose(row) },
+      el("span", { class: "rf-name" }, row.name),
+      el("code", {}, node === row.name ? "" : node),
+      verdictChip(this.app.board.verdict(node)),
+    );
   }
 
   choose(row) {

@@ -5,15 +5,16 @@ const AUTO_CHOICES = [0, 5, 10, 20, 50];
 class Strip {
   constructor(app) {
     this.app = app;
+    this.title = el("div", { class: "rf-title", "data-testid": "project" });
     this.counts = el("div", { class: "rf-counts", "data-testid": "counts" });
     this.model = el("div", { class: "rf-model", "data-testid": "model" });
     this.progress = el("div", { class: "rf-progress", "data-testid": "progress", role: "status" });
-    this.retrain = keyButton("Retrain", "T", () => app.retrain(), { class: "rf-button rf-primary", "data-testid": "retrain" });
+    this.retrain = button("rf-button rf-primary", () => app.retrain(), { "data-testid": "retrain" });
     this.auto = el("select", {
       class: "rf-select", title: "Start a retrain by itself after so many new labels", "aria-label": "Automatic retrain",
       "data-testid": "auto", onChange: (event) => app.prefer("auto_retrain", Number(event.target.value)),
     });
-    fill(this.auto, AUTO_CHOICES.map((k) => el("option", { value: String(k) }, k ? `auto: every ${k}` : "auto: off")));
+    fill(this.auto, AUTO_CHOICES.map((k) => option(String(k), k ? `auto: every ${k}` : "auto: off")));
     this.blind = keyButton("Blind", "H", () => app.toggleBlind(), {
       title: "Hide scores and reasons while you decide", "aria-pressed": "false", "data-testid": "blind",
     });
@@ -25,21 +26,22 @@ class Strip {
     });
     this.element = el(
       "header", { class: "rf-strip" },
-      el("div", { class: "rf-title", "data-testid": "project" }), this.counts, this.model, this.progress,
+      this.title, this.counts, this.model, this.progress,
       el(
         "div", { class: "rf-tools" }, this.retrain, this.auto, this.blind,
-        keyButton("↶", "Z", () => app.undo(), { title: "Undo", "aria-label": "Undo", "data-testid": "undo" }),
-        keyButton("↷", "⇧Z", () => app.redo(), { title: "Redo", "aria-label": "Redo", "data-testid": "redo" }),
+        keyButton("↶", "Z", () => app.verdicts.undo(), { title: "Undo", "aria-label": "Undo", "data-testid": "undo" }),
+        keyButton("↷", "⇧Z", () => app.verdicts.redo(), { title: "Redo", "aria-label": "Redo", "data-testid": "redo" }),
         keyButton("Export", "X", () => app.goExport(), { "data-testid": "export" }),
-        keyButton("", "?", () => app.dialogs.help(), { title: "All keys", "aria-label": "All keys", "data-testid": "help" }), this.analyst,
+        keyButton("", "?", () => app.dialogs.help(), { title: "All keys", "aria-label": "All keys", "data-testid": "help" }),
+        this.analyst,
       ),
     );
   }
 
   show(strip, project) {
     this.strip = strip;
-    this.element.querySelector(".rf-title").textContent = project.name;
-    this.element.querySelector(".rf-title").title = `${project.name}: ${plural(project.n_nodes, "node")}, ${plural(project.n_edges, "edge")}`;
+    this.title.textContent = project.name;
+    this.title.title = `${project.name}: ${plural(project.n_nodes, "node")}, ${plural(project.n_edges, "edge")}`;
     this.showCounts();
     this.showModel(strip.run);
     this.showProgress(strip.active);
@@ -48,7 +50,8 @@ class Strip {
     fill(this.retrain, "Retrain", strip.device && el("small", {}, strip.device.toUpperCase()), el("kbd", {}, "T"));
     const auto = String(strip.auto_retrain || 0);
     if (document.activeElement !== this.auto) {
-      if (![...this.auto.options].some((option) => option.value === auto)) this.auto.append(el("option", { value: auto }, `auto: every ${auto}`));
+      const offered = [...this.auto.options].some(({ value }) => value === auto);
+      if (!offered) this.auto.append(option(auto, `auto: every ${auto}`));
       this.auto.value = auto;
     }
   }
@@ -83,8 +86,8 @@ class Strip {
     const auc = run.auc === null ? null : `AUC ${run.auc.toFixed(3)}`;
     fill(
       this.model, el("b", {}, `Run ${run.number}`), el("small", {}, run.model),
-      secret(auc ? el("small", { class: "rf-auc", title: run.basis || "Estimated on labels left out of training" }, `${auc} out-of-fold`)
-        : el("small", { title: run.basis || "" }, "AUC: needs more labels")),
+      secret(el("small", { title: run.basis || "Estimated on labels left out of training" },
+        auc ? `${auc} out-of-fold` : "AUC: needs more labels")),
     );
   }
 
@@ -101,7 +104,7 @@ class Strip {
       this.progress,
       el("span", { class: "rf-stage" }, run.stage || run.status), bar(share, "rf-training"),
       el("small", { class: "rf-figures" }, [epoch, loss].filter(Boolean).join(" · ")),
-      el("button", { type: "button", class: "rf-link", "data-testid": "cancel", onClick: () => this.app.cancelRun(run.id) }, "Cancel"),
+      button("rf-link", () => this.app.cancelRun(run.id), { "data-testid": "cancel" }, "Cancel"),
     );
   }
 

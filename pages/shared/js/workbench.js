@@ -8,6 +8,7 @@ class Workbench {
   constructor(parent, data) {
     this.project = data.project;
     this.board = new Board();
+    this.verdicts = new Verdicts(this);
     this.wanted = new Map(); // key -> question not yet answered
     this.seenNotice = data.notices.length ? data.notices[data.notices.length - 1].id : 0;
     this.seenOpen = 0;
@@ -21,7 +22,8 @@ class Workbench {
     this.strip = new Strip(this);
     this.root = el("div", { class: "rf-workbench", "data-testid": "workbench" });
     this.centre = new CentrePane(this);
-    append(this.root, [el("style", {}, WORKBENCH_CSS), this.strip.element, el("main", { class: "rf-panes" }, this.queue.element, this.centre.element, this.card.element), this.dialogs.element, this.dialogs.toasts]);
+    const panes = el("main", { class: "rf-panes" }, this.queue.element, this.centre.element, this.card.element);
+    append(this.root, [el("style", {}, WORKBENCH_CSS), this.strip.element, panes, this.dialogs.element, this.dialogs.toasts]);
     this.root.addEventListener("change", (event) => event.target.tagName === "SELECT" && event.target.blur());
     parent.append(this.root);
     this.keys = new Keys(this);
@@ -109,7 +111,8 @@ class Workbench {
     }
     if (this.board.current) return;
     const last = remembered.get("sessionStorage", `case:${this.project.id}`);
-    const node = last && data.project.id === this.project.id && !this.board.verdict(last) ? last : this.board.coming(1)[0] || this.board.rows[0]?.node_id;
+    const stood = last && !this.board.verdict(last) ? last : null;
+    const node = stood || this.board.coming(1)[0] || this.board.rows[0]?.node_id;
     if (node) this.open(node);
     else this.drawSoon();
   }
@@ -124,8 +127,10 @@ class Workbench {
 
   /** Ask for more rows before the undecided ones run out; once per queue length. */
   refill(queue) {
-    if (queue.complete || this.board.coming(REFILL_BELOW).length === REFILL_BELOW || this.askedAt === `${queue.key}:${this.board.rows.length}`) return;
-    this.askedAt = `${queue.key}:${this.board.rows.length}`;
+    const length = `${queue.key}:${this.board.rows.length}`;
+    const enough = this.board.coming(REFILL_BELOW).length === REFILL_BELOW;
+    if (queue.complete || enough || this.askedAt === length) return;
+    this.askedAt = length;
     this.outbox.post({ kind: "more" });
   }
 
@@ -140,8 +145,14 @@ class Workbench {
 
   compose() {
     const cases = this.board.toFetch().map((node) => ({ key: `case:${node}`, kind: "case", node }));
-    return { project: this.project.id, analyst: this.analyst, labels: this.board.version, queue: this.board.queueKey, rows: this.board.rows.length,
-      want: [...this.wanted.values(), ...cases] };
+    return {
+      project: this.project.id,
+      analyst: this.analyst,
+      labels: this.board.version,
+      queue: this.board.queueKey,
+      rows: this.board.rows.length,
+      want: [...this.wanted.values(), ...cases],
+    };
   }
 
   want(key, question) {
@@ -157,49 +168,6 @@ class Workbench {
   }
 
   // ---- actions ---------------------------------------------------------------------------------------
-
-  /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
-  decide(verdict, nodes = null, source = "app") {
-    const chosen = nodes || (this.queue.marked.size ? [...this.queue.marked] : [this.board.current]);
-    if (!chosen[0]) return;
-    this.board.done.push({ nodes: chosen, verdict, before: chosen.map((node) => this.board.verdict(node)), at: this.board.current, source });
-    this.board.undone = [];
-    this.give(chosen, verdict, source);
-    const own = chosen.includes(this.board.current);
-    if (!nodes) this.queue.marked.clear();
-    if (own) this.next();
-    this.showSelection();
-    if (chosen.length > 1) this.dialogs.toast(`${plural(chosen.length, "node")} marked ${verdict}. Z takes all of them back.`);
-  }
-
-  give(nodes, verdict, source) {
-    const row = this.board.row(nodes[0]);
-    const event = nodes.length > 1 || source === "ring"
-      ? { kind: "group", nodes, verdict, source: source === "app" ? "selection" : source }
-      : { kind: "verdict", node: nodes[0], verdict, strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null };
-    const seq = this.outbox.post({ ...event, analyst: this.analyst });
-    this.board.give(nodes, verdict, seq);
-    this.paint(nodes);
-  }
-
-  /** Undo: painted at once for what was done here; the server does the same, also for what came before a reload. */
-  undo() {
-    this.reverse("undo", this.board.done, this.board.undone, (step) => step.before);
-  }
-
-  redo() {
-    this.reverse("redo", this.board.undone, this.board.done, (step) => step.nodes.map(() => step.verdict));
-  }
-
-  reverse(kind, from, to, verdicts) {
-    const step = from.pop();
-    const seq = this.outbox.post({ kind, analyst: this.analyst, show: !step });
-    if (!step) return;
-    to.push(step);
-    step.nodes.forEach((node, at) => this.board.give([node], verdicts(step)[at], seq));
-    this.paint(step.nodes);
-    if (step.at) this.open(step.at);
-  }
 
   next() {
     const [node] = this.board.coming(1);

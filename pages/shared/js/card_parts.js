@@ -1,0 +1,110 @@
+// The sections of the node card, each from the record that the server sent.
+
+const BANDS = { high: "High", raised: "Raised", usual: "Usual", low: "Low" };
+
+function section(title, ...children) {
+  return el("section", { class: "rf-section" }, el("h3", {}, title), ...children);
+}
+
+function skeleton() {
+  const line = (width) => el("i", { style: { width: `${width}%` } });
+  return el("div", { class: "rf-skeleton", "aria-label": "Loading" }, [90, 60, 75, 40, 80, 55].map(line));
+}
+
+function scorePart(card) {
+  const { row } = card;
+  if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
+  const top = 100 - row.percentile;
+  const chance = card.probability === null ? "none yet." : `about ${Math.round(card.probability * 100)} %.`;
+  return section("Score", secret(
+    el("div", { class: "rf-line" },
+      el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
+      el("b", {}, `rank ${count(row.rank)}`),
+      movedMark(row.moved),
+      el("span", { class: "rf-quiet" }, `top ${top < 0.1 ? "0.1" : top.toFixed(top < 10 ? 1 : 0)} %`)),
+    scoreBar(row.percentile, "rf-wide"),
+    el("p", { class: "rf-basis" }, `Probability: ${chance} ${card.probability_reason}`),
+    row.reason && el("p", { class: "rf-why-line" }, row.reason),
+  ));
+}
+
+function historyPart(card) {
+  return card.rank_history.length < 2 ? null : section("Rank over runs", secret(sparkline(card.rank_history)));
+}
+
+/** Rank over runs; the top of the picture is rank 1, on a logarithmic scale. */
+function sparkline(history) {
+  const [w, h, pad] = [240, 44, 5];
+  const worst = Math.log(Math.max(2, ...history.map(([, rank]) => rank)));
+  const points = history.map(([, rank], i) => [
+    pad + ((w - 2 * pad) * i) / (history.length - 1),
+    pad + ((h - 2 * pad) * Math.log(Math.max(1, rank))) / worst,
+  ]);
+  const [first, last] = [history[0], history[history.length - 1]];
+  const said = ([run, rank]) => `run ${run}: ${count(rank)}`;
+  const dots = points.map(([cx, cy], i) => {
+    const dot = svg("circle", { cx, cy, r: i === points.length - 1 ? 3.5 : 2 });
+    dot.append(svg("title", {}, said(history[i])));
+    return dot;
+  });
+  const line = svg("polyline", { points: points.map((point) => point.join(",")).join(" ") });
+  return el("div", { class: "rf-spark" },
+    svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `Rank in ${said(first)}, in ${said(last)}` }, line, dots),
+    el("div", { class: "rf-line rf-quiet" }, el("span", {}, said(first)), el("span", {}, said(last))));
+}
+
+function neighboursPart(card) {
+  const names = ["anomalous", "normal", "unsure", "unlabelled"];
+  const parts = names.map((name) => [name, card.neighbour_verdicts[name] || 0]).filter(([, n]) => n);
+  if (!parts.length) return section("Neighbours", el("p", { class: "rf-quiet" }, "No neighbours: this node stands alone."));
+  const stretch = ([name, n]) => el("i", { class: `rf-${name}`, style: { flexGrow: n }, title: `${n} ${name}` });
+  const word = ([name, n]) => el("span", {}, verdictShape(VERDICTS[name] ? name : null, 9), ` ${count(n)} ${name}`);
+  return section(
+    "Neighbours’ verdicts",
+    el("div", { class: "rf-stack" }, parts.map(stretch)),
+    el("div", { class: "rf-line rf-quiet" }, parts.map(word)),
+  );
+}
+
+function attributesPart(card) {
+  const shown = card.attributes.filter((attribute) => attribute.value !== card.row.name); // the heading says it
+  if (!shown.length) return null;
+  return section("Attributes against all nodes", el("dl", { class: "rf-attributes" }, shown.map(attributeLine)));
+}
+
+/** One attribute: its value, and where that stands among all nodes. */
+function attributeLine({ column, value, percentile, share }) {
+  const rare = (n) => (n < 0.1 ? "<0.1 %" : `${n.toFixed(n < 10 ? 1 : 0)} %`);
+  let place = [el("span"), el("span")];
+  if (percentile !== null) {
+    const extreme = percentile >= 95 || percentile <= 5 ? "rf-extreme" : "";
+    place = [bar(percentile, extreme), el("small", { title: "Share of nodes with a lower value" }, `P${Math.round(percentile)}`)];
+  } else if (share !== null) {
+    place = [bar(share, share <= 5 ? "rf-extreme" : ""), el("small", { title: "Share of nodes with this value" }, rare(share))];
+  }
+  return el("div", {}, el("dt", { title: column }, column), el("dd", { title: value }, value), place);
+}
+
+function eventsPart(card) {
+  if (!card.events.length) return null;
+  const line = (event) => el("li", {},
+    verdictShape(event.verdict, 10),
+    el("b", {}, event.kind === "label" ? VERDICTS[event.verdict]?.word || "" : event.kind),
+    el("span", { class: "rf-quiet" }, [event.analyst, when(event.at), event.source === "app" ? "" : event.source].filter(Boolean).join(" · ")),
+    event.note && el("p", {}, event.note));
+  return section("Label history", el("ul", { class: "rf-events", "data-testid": "events" }, card.events.map(line)));
+}
+
+/** A list of other nodes to open or select. */
+function rowList(rows, app) {
+  if (!rows.length) return el("p", { class: "rf-quiet" }, "None.");
+  const clicked = (event, row) => {
+    if (event.ctrlKey || event.metaKey) app.toggleMark(row.node_id);
+    else app.open(row.node_id, row);
+  };
+  const line = (row) => el("li", { class: "rf-row", "data-node": row.node_id, onClick: (event) => clicked(event, row) },
+    el("span", { class: "rf-name", title: row.node_id }, row.name),
+    verdictChip(app.board.verdict(row.node_id)),
+    secret(scoreBar(row.percentile)));
+  return el("ul", { class: "rf-rowlist" }, rows.map(line));
+}

@@ -1,0 +1,59 @@
+// Verdicts given on this screen: painted at once, sent, and kept so that an undo can be painted at once too.
+
+class Verdicts {
+  constructor(app) {
+    this.app = app;
+    this.board = app.board;
+    this.done = []; // steps of this visit: {nodes, verdict, before, at}
+    this.undone = [];
+  }
+
+  /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
+  decide(verdict, nodes = null, source = "app") {
+    const { board, app } = this;
+    const selected = [...app.queue.marked];
+    const chosen = nodes || (selected.length ? selected : [board.current]);
+    if (!chosen[0]) return;
+    const before = chosen.map((node) => board.verdict(node));
+    this.done.push({ nodes: chosen, verdict, before, at: board.current });
+    this.undone = [];
+    this.give(chosen, verdict, source);
+    if (!nodes) app.queue.marked.clear();
+    if (chosen.includes(board.current)) app.next();
+    app.showSelection();
+    if (chosen.length > 1) {
+      app.dialogs.toast(`${plural(chosen.length, "node")} marked ${verdict}. Z takes all of them back.`);
+    }
+  }
+
+  /** Send an event that names its nodes, and paint it. */
+  give(nodes, verdict, source) {
+    const one = nodes.length === 1 && source === "app";
+    const row = this.board.row(nodes[0]);
+    const event = one
+      ? { kind: "verdict", node: nodes[0], strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null }
+      : { kind: "group", nodes, source: source === "app" ? "selection" : source };
+    const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
+    this.board.give(nodes, verdict, seq);
+    this.app.paint(nodes);
+  }
+
+  undo() {
+    this.reverse("undo", this.done, this.undone, (step, i) => step.before[i]);
+  }
+
+  redo() {
+    this.reverse("redo", this.undone, this.done, (step) => step.verdict);
+  }
+
+  /** The server takes back the analyst's last step; if it was done on this screen, paint that without waiting. */
+  reverse(kind, from, to, verdictOf) {
+    const step = from.pop();
+    const seq = this.app.outbox.post({ kind, analyst: this.app.analyst, show: !step });
+    if (!step) return;
+    to.push(step);
+    step.nodes.forEach((node, i) => this.board.give([node], verdictOf(step, i), seq));
+    this.app.paint(step.nodes);
+    if (step.at) this.app.open(step.at);
+  }
+}
