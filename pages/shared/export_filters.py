@@ -74,7 +74,7 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
         return
     columns = [name for name in _PREVIEW if not _empty(table[name])]
     st.dataframe(
-        table.loc[: _ROWS - 1, columns],
+        table.loc[: _ROWS - 1, columns].round({"probability": 2}),  # an estimate: no false precision
         hide_index=True,
         height=390,
         column_config={

@@ -17,6 +17,7 @@ Array = npt.NDArray[Any]
 
 MAX_POINTS = 20_000  # points in one scatter; the browser stays fluent up to here
 _DASHES = ("solid", "dash", "dot", "dashdot")
+SHORT = 3  # records from which a stage has a curve of its own
 
 
 def tidy(figure: go.Figure, height: int) -> go.Figure:
@@ -49,8 +50,7 @@ def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) ->
         return note_figure("No epoch has been reported yet.", height)
     steps = _steps(history)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.5, 0.5])
-    for i, stage in enumerate(dict.fromkeys(_stage(record) for record in history)):
-        at = [k for k, record in enumerate(history) if _stage(record) == stage]
+    for i, (stage, at) in enumerate(_by_stage(history).items()):
         name = f"Loss ({stage})" if stage else "Loss"
         loss = _curve(history, "loss", steps, at, name, palette.NORMAL, _DASHES[i % len(_DASHES)])
         figure.add_trace(loss, row=1, col=1)
@@ -85,6 +85,18 @@ def _curve(
         line={"color": colour, "width": 2, "dash": dash},
         marker={"size": 5},
     )
+
+
+def _by_stage(history: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Places of each stage's records; many stages of a step or two (ensemble members) share one line."""
+    found: dict[str, list[int]] = {}
+    for k, record in enumerate(history):
+        found.setdefault(_stage(record), []).append(k)
+    short = [stage for stage, at in found.items() if len(at) < SHORT]
+    if len(short) < SHORT:
+        return found
+    together = sorted(k for stage in short for k in found.pop(stage))
+    return {"members without epochs": together, **found}
 
 
 def _stage(record: Mapping[str, Any]) -> str:

@@ -288,3 +288,10 @@ def test_selecting_does_not_redraw_the_figure_but_a_new_figure_shows_the_selecti
 def test_scores_run_over_the_whole_scale():
     colours = by_score(np.array([0.0, 100.0]))
     assert (colours.low, colours.high) == (0.0, 100.0)
+
+
+def test_members_of_an_ensemble_that_take_one_step_share_a_line() -> None:
+    steps = [{"epoch": i + 1, "loss": 0.5, "auc": None, "stage": f"linear {i}"} for i in range(6)]
+    epochs = [{"epoch": 7 + i, "loss": 0.4, "auc": 0.8, "stage": "hypersphere"} for i in range(4)]
+    names = [trace.name for trace in curves_figure(steps + epochs).data]
+    assert names == ["Loss (members without epochs)", "Loss (hypersphere)", "Out-of-fold AUC"]

@@ -37,23 +37,29 @@ class MapLink {
     this.at = at;
     this.place();
     clearTimeout(this.timer);
-    if (!this.drawn) return;
-    const wanted = this.wanted();
-    const differs = (name) => wanted[name] !== this.drawn[name];
-    if (["node", "blind", "run"].some(differs)) this.timer = setTimeout(() => this.ask(), SOON_MS);
-    else if (differs("labels")) this.timer = setTimeout(() => this.ask(), LATER_MS);
+    const wait = this.patience();
+    if (wait !== null) this.timer = setTimeout(() => this.ask(), wait);
   }
 
-  /** What the map should show. A node is named only if the points drawn lack it. */
+  /** How long the map as drawn will do, in ms; null if it shows all that it should. */
+  patience() {
+    if (!this.drawn || !this.points()) return this.drawn ? SOON_MS : null;
+    const wanted = this.wanted();
+    const differs = (name) => wanted[name] !== this.drawn[name];
+    if (wanted.node || differs("blind") || differs("run")) return SOON_MS;
+    return differs("labels") || this.drawn.node ? LATER_MS : null;
+  }
+
+  /** What the map should show. A node is named only if the points drawn lack it: those of a large graph are a choice. */
   wanted() {
     const { node, blind, run, labels } = this.at;
-    return { node: !node || this.points()?.has(node) ? this.drawn.node : node, blind, run, labels };
+    return { node: this.points().has(node) ? null : node, blind, run, labels };
   }
 
   /** Ask for a new drawing, again and again: Streamlit drops an update that meets one of the other fragment. */
   ask() {
     clearTimeout(this.timer);
-    this.send({ ...this.wanted(), sent: Date.now() });
+    if (this.points()) this.send({ ...this.wanted(), sent: Date.now() });
     this.timer = setTimeout(() => this.move(this.at), 2000);
   }
 

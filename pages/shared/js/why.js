@@ -5,7 +5,9 @@ const WHY_BARS = 8;
 function drawWhy(body, app, node) {
   const key = `why:${node}`;
   const found = app.board.extras.get(key);
-  if (!found) app.want(key, { kind: "why", node });
+  for (const next of [node, ...app.board.coming(2)]) {
+    if (!app.board.extras.has(`why:${next}`)) app.want(`why:${next}`, { kind: "why", node: next });
+  }
   if (!found) fill(body, skeleton());
   else if (found.error) fill(body, el("p", { class: "rf-quiet" }, found.error));
   else fill(body, el("div", { class: "rf-why", "data-testid": "why" }, whySections(found, app)));

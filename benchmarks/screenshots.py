@@ -1,0 +1,86 @@
+"""Pictures of the main screens for the README: ``make screenshots``.
+
+A fresh workspace gets the demo with 130 labels (from an analyst who knows the answers) and four
+runs; then each page is opened in Chromium and written to docs/screenshots.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.app_in_browser import FLAGS, chromium_path, running_app
+from gadcore.settings import ROOT, Settings
+from gadcore.workspace import Workspace
+
+FOLDER = ROOT / "docs" / "screenshots"
+SIZE = {"width": 1440, "height": 860}
+ROUNDS = (40, 40, 50)  # labels before each run
+
+
+def main() -> int:
+    path = chromium_path()
+    if path is None:
+        print("No Chromium found. Install chromium, or set GAD_CHROMIUM to its path.", file=sys.stderr)
+        return 1
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        project = labelled_demo(Path(home))
+        with running_app(Path(home)) as address, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+            for scheme in ("light", "dark"):
+                page = browser.new_page(viewport=SIZE, color_scheme=scheme)
+                take(page, address, project, "" if scheme == "light" else "_dark")
+                page.close()
+            browser.close()
+    return 0
+
+
+def labelled_demo(home: Path) -> str:
+    """A demo project with labels and runs; returns its id."""
+    settings = replace(
+        Settings.from_env(), home=home, store_url=f"sqlite:///{home / 'ringfence.sqlite'}", analyst="ana"
+    )
+    workspace = Workspace.open_demo(settings)
+    truth = workspace.truth()
+    answers = np.zeros(workspace.graph.n_nodes) if truth is None else truth.y
+    workspace.train()
+    for labels in ROUNDS:
+        for row in workspace.queue(n=labels):
+            answer = answers[workspace.graph.index_of(row.node_id)]
+            workspace.record(
+                row.node_id,
+                "anomalous" if answer == 1 else "normal",
+                strategy=row.strategy,
+                inclusion_probability=row.inclusion_probability,
+            )
+        workspace.train()
+    return workspace.id
+
+
+def take(page: Page, address: str, project: str, suffix: str) -> None:
+    """One picture of each page."""
+    for name, where in (
+        ("home", ""),
+        ("label", "Label"),
+        ("map", "Map"),
+        ("train", "Train"),
+        ("export", "Export"),
+    ):
+        page.goto(f"{address}/{where}?project={project}")
+        page.wait_for_load_state("networkidle")
+        page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=60_000)
+        if name == "label":
+            page.locator("canvas").first.wait_for(timeout=60_000)
+        page.wait_for_timeout(4000)  # charts and canvas are drawn after the last message
+        page.screenshot(path=FOLDER / f"{name}{suffix}.png")
+        print(f"{name}{suffix}.png")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
