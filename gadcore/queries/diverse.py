@@ -86,15 +86,14 @@ class GreedyDiverse(QueryStrategy):
         return self.query(node, pool.percentile[node], reason)
 
     def _cold(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        """Two medoids, then one that ranks high and is unlike all labelled ones; later in turns."""
+        """In turns: a medoid, and what ranks high and is unlike all labelled ones."""
         typical = iter(Medoids().select(pool, n, rng))
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
         strange = (self.query(v, utility[v], _STRANGE) for v in without_duplicates(pool, ranked, 2 * n))
-        period = 3 if len(pool.labels) < START else 2
         mixed: dict[int, Query] = {}
-        for turn in range(period * n):
-            query = next(strange if turn % period == period - 1 else typical, None)
+        for turn in range(2 * n):
+            query = next(strange if turn % 2 else typical, None)
             if query is not None:
                 mixed.setdefault(query.node, query)
         return list(mixed.values())[:n]
