@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
@@ -21,6 +22,10 @@ from gadcore.workspace import Workspace
 FOLDER = ROOT / "docs" / "screenshots"
 SIZE = {"width": 1440, "height": 860}
 ROUNDS = (40, 40, 50)  # labels before each run
+PICTURES: dict[Literal["light", "dark"], tuple[str, ...]] = {
+    "light": ("Home", "Label", "Map", "Train", "Export"),
+    "dark": ("Label", "Map"),
+}
 
 
 def main() -> int:
@@ -33,9 +38,10 @@ def main() -> int:
         project = labelled_demo(Path(home))
         with running_app(Path(home)) as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-            for scheme in ("light", "dark"):
+            for scheme, pages in PICTURES.items():
                 page = browser.new_page(viewport=SIZE, color_scheme=scheme)
-                take(page, address, project, "" if scheme == "light" else "_dark")
+                for name in pages:
+                    take(page, address, project, name, "" if scheme == "light" else "_dark")
                 page.close()
             browser.close()
     return 0
@@ -63,23 +69,16 @@ def labelled_demo(home: Path) -> str:
     return workspace.id
 
 
-def take(page: Page, address: str, project: str, suffix: str) -> None:
-    """One picture of each page."""
-    for name, where in (
-        ("home", ""),
-        ("label", "Label"),
-        ("map", "Map"),
-        ("train", "Train"),
-        ("export", "Export"),
-    ):
-        page.goto(f"{address}/{where}?project={project}")
-        page.wait_for_load_state("networkidle")
-        page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=60_000)
-        if name == "label":
-            page.locator("canvas").first.wait_for(timeout=60_000)
-        page.wait_for_timeout(4000)  # charts and canvas are drawn after the last message
-        page.screenshot(path=FOLDER / f"{name}{suffix}.png")
-        print(f"{name}{suffix}.png")
+def take(page: Page, address: str, project: str, name: str, suffix: str) -> None:
+    """One picture of one page, when it has come to rest."""
+    page.goto(f"{address}/{name if name != 'Home' else ''}?project={project}")
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=60_000)
+    if name == "Label":
+        page.locator("canvas").first.wait_for(timeout=60_000)
+    page.wait_for_timeout(4000)  # charts and canvas are drawn after the last message
+    page.screenshot(path=FOLDER / f"{name.lower()}{suffix}.png")
+    print(f"{name.lower()}{suffix}.png")
 
 
 if __name__ == "__main__":
