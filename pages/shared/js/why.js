@@ -41,13 +41,15 @@ function whyBars(title, parts, scale, app = null, names = {}) {
 
 function whyBar(part, scale, app, names) {
   const raises = part.value >= 0;
+  const name = names[part.name] || part.name;
+  const told = (part.detail || "").replace(`${name}, `, ""); // the bar has the name already
   const opens = { class: "rf-open-node", title: `Open ${part.name}`, onClick: () => app.open(part.name) };
   return el("li", names[part.name] ? opens : { title: part.detail || part.name },
-    el("span", { class: "rf-name" }, names[part.name] || part.name),
+    el("span", { class: "rf-name" }, name),
     el("span", { class: "rf-diverge" }, el("i", {
       class: raises ? "rf-raises" : "rf-lowers",
       style: { [raises ? "left" : "right"]: "50%", width: `${(50 * Math.abs(part.value)) / scale}%` },
     })),
     el("small", {}, `${raises ? "+" : "−"}${decimals(Math.abs(part.value))}`),
-    part.detail && el("small", { class: "rf-detail" }, part.detail));
+    told && el("small", { class: "rf-detail" }, told));
 }
