@@ -34,7 +34,7 @@ def show_map(workspace: Workspace) -> None:
     positions = workspace.layout(kind)
     if positions is None:
         _nothing_yet(workspace, kind)
-        _link(at, None)
+        _link(workspace, at, None)
         return
     drawn = _figure(workspace, positions, at)
     event = st.plotly_chart(
@@ -44,7 +44,7 @@ def show_map(workspace: Workspace) -> None:
         selection_mode="points",
         config={"displaylogo": False, "displayModeBar": False, "scrollZoom": True},
     )
-    _link(at, _clicked(workspace, drawn, event, shown))
+    _link(workspace, at, _clicked(workspace, drawn, event, shown))
 
 
 def _choice() -> str:
@@ -78,9 +78,11 @@ def _nothing_yet(workspace: Workspace, kind: str) -> None:
 @st.fragment(run_every=1.0)
 def _wait_for_layout(workspace: Workspace, kind: str) -> None:
     """Look again until the worker has made the layout."""
-    if workspace.layout(kind) is not None:
+    status, message = workspace.layout_state(kind)
+    if status == "done":
         st.rerun()
-    st.caption(f"{LAYOUTS[kind]} is being worked out…")
+    failed = f"{LAYOUTS[kind]} could not be drawn: {message}"
+    st.caption(failed if status == "failed" else f"{LAYOUTS[kind]} is being worked out…")
 
 
 def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigure:
@@ -112,8 +114,15 @@ def _clicked(
     return shown.get("open")
 
 
-def _link(at: dict[str, Any], opened: dict[str, Any] | None) -> None:
-    drawn = {name: at.get(name) for name in ("node", "blind", "run", "labels")}
+def _link(workspace: Workspace, at: dict[str, Any], opened: dict[str, Any] | None) -> None:
+    """Mount the component, and tell it what the map shows now."""
+    run = workspace.current_run()
+    drawn = {
+        "node": at.get("node"),
+        "blind": bool(at.get("blind")),
+        "run": at.get("run", run.id if run else ""),
+        "labels": at.get("labels"),
+    }
     data = {"drawn": drawn, "open": opened}
     _component()(key=KEY, data=data, height="content", on_at_change=lambda: None)
 

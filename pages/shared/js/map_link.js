@@ -17,7 +17,7 @@ class MapLink {
     });
     this.listener = ({ detail }) => this.move(detail);
     window.addEventListener("ringfence:case", this.listener);
-    this.look = setInterval(() => this.place(), LOOK_MS);
+    this.look = setInterval(() => this.notice(), LOOK_MS);
     const { case: node, blind, run, labels } = document.querySelector(".rf-workbench")?.dataset ?? {};
     if (node) this.move({ node, blind: blind === "yes", run, labels });
   }
@@ -25,12 +25,21 @@ class MapLink {
   /** The server drew the map for `data.drawn`; `data.open` is a point clicked there. */
   receive(data, send) {
     this.drawn = data.drawn;
+    this.drawn.labels ??= this.at.labels; // the first drawing is of this moment
     this.send = send;
     if (data.open && data.open.n > this.opened) {
       this.opened = data.open.n;
       window.dispatchEvent(new CustomEvent("ringfence:goto", { detail: { node: data.open.node } }));
     }
     this.move(this.at);
+  }
+
+  /** Follow the plot: it may have been drawn anew, zoomed or moved. */
+  notice() {
+    const before = this.traces;
+    this.points();
+    if (this.traces === before) this.place();
+    else this.move(this.at);
   }
 
   move(at) {
@@ -43,7 +52,7 @@ class MapLink {
 
   /** How long the map as drawn will do, in ms; null if it shows all that it should. */
   patience() {
-    if (!this.drawn || !this.points()) return this.drawn ? SOON_MS : null;
+    if (!this.drawn || !this.at.node) return null;
     const wanted = this.wanted();
     const differs = (name) => wanted[name] !== this.drawn[name];
     if (wanted.node || differs("blind") || differs("run")) return SOON_MS;
@@ -53,13 +62,14 @@ class MapLink {
   /** What the map should show. A node is named only if the points drawn lack it: those of a large graph are a choice. */
   wanted() {
     const { node, blind, run, labels } = this.at;
-    return { node: this.points().has(node) ? null : node, blind, run, labels };
+    const points = this.points();
+    return { node: !points || points.has(node) ? null : node, blind, run, labels };
   }
 
   /** Ask for a new drawing, again and again: Streamlit drops an update that meets one of the other fragment. */
   ask() {
     clearTimeout(this.timer);
-    if (this.points()) this.send({ ...this.wanted(), sent: Date.now() });
+    this.send({ ...this.wanted(), sent: Date.now() });
     this.timer = setTimeout(() => this.move(this.at), 2000);
   }
 
