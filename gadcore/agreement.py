@@ -27,7 +27,7 @@ _WORDS = (
     (0.61, "substantial"),
     (0.41, "moderate"),
     (0.21, "fair"),
-    (0.0, "slight"),
+    (1e-9, "slight"),
 )
 
 Verdicts = Mapping[str, Verdict]  # analyst -> verdict
@@ -137,7 +137,7 @@ def fleiss_kappa(nodes: Sequence[Sequence[Verdict]]) -> float | None:
 
 def in_words(kappa: float) -> str:
     """Landis and Koch's word for a kappa."""
-    return next((word for least, word in _WORDS if kappa >= least), "worse than chance")
+    return next((word for least, word in _WORDS if kappa >= least), "no better than chance")
 
 
 def _kappa(shared: Sequence[Verdicts], involved: Sequence[str], analysts: int) -> tuple[float | None, str]:

@@ -42,8 +42,8 @@ def test_fleiss_kappa_by_hand() -> None:
 
 
 def test_words_for_kappa() -> None:
-    assert [in_words(k) for k in (1.0, 0.7, 0.5, 0.3, 0.1, -0.2)] == [
-        "almost perfect", "substantial", "moderate", "fair", "slight", "worse than chance",
+    assert [in_words(k) for k in (1.0, 0.7, 0.5, 0.3, 0.1, 0.0)] == [
+        "almost perfect", "substantial", "moderate", "fair", "slight", "no better than chance",
     ]  # fmt: skip
 
 

@@ -50,8 +50,8 @@ def show_left(workspace: Workspace) -> None:
     else:
         st.info(report.hint, icon=":material/info:")
     st.caption(
-        f"From {report.draws:,} random checks that the queue mixes in, {report.hits:,} of them anomalous. "
-        "Cases that were chosen for their score would flatter these figures, so they are not used."
+        f"Rests on {report.draws:,} random checks that the queue mixes in, {report.hits:,} of them anomalous. "
+        "Only they stand for cases without a verdict: those chosen for their score would flatter the figures."
     )
 
 

@@ -40,12 +40,14 @@ def _movers(title: str, movers: Sequence[Mover]) -> None:
     if not movers:
         st.caption("None.")
     for mover in movers:
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
-            st.markdown(
-                f"{arrow} **{literal(mover.name)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
-                f":small[{causes_text(mover.causes)}]"
-            )
+        with st.container(border=True):
+            text, button = st.columns([6, 1], vertical_alignment="center")
+        arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
+        text.markdown(
+            f"{arrow} **{literal(mover.name)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
+            f":small[{causes_text(mover.causes)}]"
+        )
+        with button:
             case_link(mover.node_id, f"{title.lower()}-{mover.node_id}")
 
 

@@ -85,7 +85,7 @@ def show_agreement(workspace: Workspace) -> None:
 
 def _kappa(found: Agreement) -> None:
     figures = (
-        (f"{found.method}'s kappa", f"{found.kappa:.2f}", f"{found.words} agreement beyond chance"),
+        (f"{found.method}'s kappa", f"{found.kappa:.2f}", f"1 is full agreement, 0 is chance: {found.words}"),
         ("Judged by two or more", f"{found.nodes:,}", f"on {found.agreed:,} of them all agree"),
         ("Disputes settled", f"{found.settled:,}", f"{len(found.disputed):,} still open"),
     )
