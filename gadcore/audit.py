@@ -26,6 +26,7 @@ LEAST_OF_STRATUM = 3
 LEAST_TOP = 5  # draws of the top before its precision is given
 RECENT_TOP = 40  # draws of the top that its precision is taken from
 LEVEL = 0.95
+_Z = 1.96  # of LEVEL
 QUIET = 30  # labels without a hit that call for stopping
 
 _PLACES = ("the top", "below the top", "the rest")
@@ -103,13 +104,14 @@ def with_precision_of_top(
 ) -> AuditReport:
     """The report with the precision of a list: ``top`` has the verdicts of the highest scores, in order.
 
-    Verdicts count as they are. A case without one counts with the hit rate of its stratum, so the figure is
-    rather too low than too high where a list ends within a stratum.
+    Verdicts count as they are; a case without one counts with the hit rate of its stratum. The interval joins
+    the uncertainty of that rate with the chance that the cases of the list differ from their stratum.
     """
     ordered = sorted((event for event in events if event.verdict is not None), key=lambda event: event.id)
     draws, still_open = audit_draws(n_nodes, ordered), n_nodes - len(ordered)
     confirmed = top.count(Verdict.ANOMALOUS)
-    unknown = len(top) - confirmed - top.count(Verdict.NORMAL)
+    most = len(top) - top.count(Verdict.NORMAL)
+    unknown = most - confirmed
     expected, below, above = float(confirmed), 0.0, 0.0
     for h, where in enumerate(_PLACES):
         size = min(unknown, _stratum_size(h, still_open)) if h < len(_PLACES) - 1 else unknown
@@ -122,16 +124,18 @@ def with_precision_of_top(
             )
         hits = [draw.anomalous for draw in draws if draw.stratum == h][-RECENT_TOP:]
         share, (low, high) = sum(hits) / len(hits), clopper_pearson(sum(hits), len(hits))
+        typical = (sum(hits) + 0.5) / (len(hits) + 1)  # never 0 or 1: five misses do not make a rate of 0
+        chance = _Z**2 * size * typical * (1 - typical)
         expected += size * share
-        below += (size * (share - low)) ** 2
-        above += (size * (high - share)) ** 2
+        below += (size * (share - low)) ** 2 + chance
+        above += (size * (high - share)) ** 2 + chance
     k = max(1, len(top))
-    interval = (expected - float(np.sqrt(below))) / k, (expected + float(np.sqrt(above))) / k
+    low, high = max(confirmed, expected - np.sqrt(below)), min(most, expected + np.sqrt(above))
     return replace(
         report,
         top=len(top),
         precision=expected / k,
-        precision_interval=(max(0.0, interval[0]), min(1.0, interval[1])),
+        precision_interval=(float(low / k), float(high / k)),
         precision_reason="",
     )
 

@@ -50,7 +50,7 @@ def show_left(workspace: Workspace) -> None:
     else:
         st.info(report.hint, icon=":material/info:")
     st.caption(
-        f"Rests on {report.draws:,} random checks that the queue mixes in, {report.hits:,} of them anomalous. "
+        f"Rests on {report.draws:,} random checks that the queue mixes in, {report.hits:,} anomalous. "
         "Only they stand for cases without a verdict: those chosen for their score would flatter the figures."
     )
 
