@@ -13,7 +13,7 @@ interval joins exact (Clopper–Pearson) intervals of the strata by the method o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import beta
@@ -26,7 +26,10 @@ LEAST_OF_STRATUM = 3
 LEAST_TOP = 5  # draws of the top before its precision is given
 RECENT_TOP = 40  # draws of the top that its precision is taken from
 LEVEL = 0.95
+_Z = 1.96  # of LEVEL
 QUIET = 30  # labels without a hit that call for stopping
+
+_PLACES = ("the top", "below the top", "the rest")
 
 Interval = tuple[float, float]
 
@@ -60,6 +63,7 @@ class AuditReport:
     stop: bool
     hint: str
     reason: str
+    precision_reason: str = ""  # why there is no precision
 
 
 def audit(n_nodes: int, events: Iterable[LabelEvent]) -> AuditReport:
@@ -91,7 +95,57 @@ def audit(n_nodes: int, events: Iterable[LabelEvent]) -> AuditReport:
         stop=stop,
         hint=hint,
         reason=reason,
+        precision_reason="" if precision is not None else _too_few_of("the top", draws, 0),
     )
+
+
+def with_precision_of_top(
+    report: AuditReport, n_nodes: int, events: Iterable[LabelEvent], top: Sequence[Verdict | None]
+) -> AuditReport:
+    """The report with the precision of a list: ``top`` has the verdicts of the highest scores, in order.
+
+    Verdicts count as they are; a case without one counts with the hit rate of its stratum. The interval joins
+    the uncertainty of that rate with the chance that the cases of the list differ from their stratum.
+    """
+    ordered = sorted((event for event in events if event.verdict is not None), key=lambda event: event.id)
+    draws, still_open = audit_draws(n_nodes, ordered), n_nodes - len(ordered)
+    confirmed = top.count(Verdict.ANOMALOUS)
+    most = len(top) - top.count(Verdict.NORMAL)
+    unknown = most - confirmed
+    expected, below, above = float(confirmed), 0.0, 0.0
+    for h, where in enumerate(_PLACES):
+        size = min(unknown, _stratum_size(h, still_open)) if h < len(_PLACES) - 1 else unknown
+        unknown -= size
+        if not size:
+            continue
+        if reason := _too_few_of(where, draws, h):
+            return replace(
+                report, top=len(top), precision=None, precision_interval=None, precision_reason=reason
+            )
+        hits = [draw.anomalous for draw in draws if draw.stratum == h][-RECENT_TOP:]
+        share, (low, high) = sum(hits) / len(hits), clopper_pearson(sum(hits), len(hits))
+        typical = (sum(hits) + 0.5) / (len(hits) + 1)  # never 0 or 1: five misses do not make a rate of 0
+        chance = _Z**2 * size * typical * (1 - typical)
+        expected += size * share
+        below += (size * (share - low)) ** 2 + chance
+        above += (size * (high - share)) ** 2 + chance
+    k = max(1, len(top))
+    low, high = max(confirmed, expected - np.sqrt(below)), min(most, expected + np.sqrt(above))
+    return replace(
+        report,
+        top=len(top),
+        precision=expected / k,
+        precision_interval=(float(low / k), float(high / k)),
+        precision_reason="",
+    )
+
+
+def _too_few_of(where: str, draws: Sequence[Draw], stratum: int) -> str:
+    """Why the hit rate of a stratum is not known, or an empty text."""
+    count = sum(draw.stratum == stratum for draw in draws)
+    if count >= LEAST_TOP:
+        return ""
+    return f"{count} of at least {LEAST_TOP} random checks from {where} have a verdict"
 
 
 def audit_draws(n_nodes: int, ordered: Sequence[LabelEvent]) -> list[Draw]:
@@ -163,7 +217,7 @@ def _too_few(draws: Sequence[Draw]) -> str:
         return f"{len(draws)} of at least {LEAST_DRAWS} audit cases have a verdict: go on to get estimates"
     counts = np.bincount([draw.stratum for draw in draws], minlength=len(CHANCES))
     if counts.min() < LEAST_OF_STRATUM:
-        where = ("the top", "below the top", "the rest")[int(np.argmin(counts))]
+        where = _PLACES[int(np.argmin(counts))]
         return f"only {counts.min()} audit verdicts from {where}: {LEAST_OF_STRATUM} are needed for estimates"
     return ""
 

@@ -1,9 +1,10 @@
-"""Train: start a run, watch it, compare runs, roll back."""
+"""Train: start a run, watch it, learn what is left and what moved, compare runs, roll back."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from pages.shared.insight_tabs import show_insight
 from pages.shared.page import errors_shown, open_page
 from pages.shared.train_compare import show_comparison
 from pages.shared.train_form import show_form
@@ -20,6 +21,8 @@ with errors_shown():
         show_form(workspace)
     with progress.container(border=True):
         show_progress(workspace)
+    st.markdown("##### What the labels say")
+    show_insight(workspace)
     st.markdown("##### Runs")
     show_runs(workspace)
     st.markdown("##### Compare two runs")

@@ -86,6 +86,11 @@ class LabelBook:
     def _stands(self, event: LabelEvent) -> bool:
         return event.kind in ("label", "note") and event.group not in self._taken_back
 
+    def standing(self) -> list[LabelEvent]:
+        """Every label event that is not taken back, in the order it was written; several per node."""
+        found = (label for group in self._groups.values() for label in group if self._stands(label))
+        return sorted(found, key=lambda event: event.id)
+
     def next_group(self, kind: str, analyst: str) -> str | None:
         """The group that an undo or redo of this analyst would name."""
         stack = (self._undoable if kind == "undo" else self._redoable).get(analyst)
@@ -137,6 +142,11 @@ class LabelEvents:
         """Every event that touched the node, oldest first; undo and redo name no node themselves."""
         with self._guard, self._database.reading() as connection:
             return self._refresh(connection).history(node_id)
+
+    def standing(self) -> list[LabelEvent]:
+        """Every label event that is not taken back, oldest first: all verdicts of all analysts."""
+        with self._guard, self._database.reading() as connection:
+            return self._refresh(connection).standing()
 
     def can(self, kind: str, analyst: str) -> bool:
         """Whether this analyst has something to undo or redo."""

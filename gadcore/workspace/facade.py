@@ -22,6 +22,7 @@ from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.runs import OnProgress, Result, end_lost_runs, perform
 from gadcore.settings import Settings
 from gadcore.workspace import catalogue, labelling, maps, node_cards, ordering, training
+from gadcore.workspace.insight import Insight
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import Filter, rows, search_index
 
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "an+"
 
 
-class Workspace:
+class Workspace(Insight):
     """An open project. Cheap to open; safe to share between threads."""
 
     def __init__(self, project: Project) -> None:
-        self._project = project
+        super().__init__(project)
         self.id, self.name, self.settings = project.id, project.name, project.settings
 
     # Projects

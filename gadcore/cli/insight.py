@@ -1,0 +1,139 @@
+"""audit, moved, agreement, second-look."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+import gadcore
+from gadcore.cli.show import out, table
+
+if TYPE_CHECKING:
+    from gadcore.agreement import Agreement
+    from gadcore.audit import AuditReport
+    from gadcore.cli.parser import Commands
+    from gadcore.moved import Cause, Mover
+
+
+def add_commands(commands: Commands) -> None:
+    add = commands.add_for_project
+    audit = add("audit", show_audit, "precision, anomalies left, when to stop", "audit -p demo -k 50")
+    audit.add_argument("-k", type=int, default=100, help="length of the list (default: 100)")
+
+    moved = add(
+        "moved", show_moved, "what rose and fell since the run before, and why", "moved -p demo -n 10"
+    )
+    moved.add_argument("--run", metavar="RUN", help="number or id of a run (default: the one in use)")
+    moved.add_argument("-n", type=int, default=20, help="nodes each way (default: 20)")
+
+    add("agreement", show_agreement, "how far analysts agree", "agreement -p demo")
+
+    second = add("second-look", show_second_look, "verdicts to look at again", "second-look -p demo -n 10")
+    second.add_argument("-n", type=int, default=20, help="cases (default: 20)")
+
+
+def show_audit(given: Namespace) -> None:
+    """Estimates from the random checks."""
+    report = gadcore.Workspace.open(given.project).audit_report(given.k)
+    out(given, report, *_audit_lines(report))
+
+
+def _audit_lines(report: AuditReport) -> list[str]:
+    missing = report.reason or "no anomaly found yet"
+    rows = [
+        (f"precision of the top {report.top:,}", *_percent(report.precision, report.precision_interval)),
+        ("anomalies left", *_count(report.left, report.left_interval)),
+        ("recall so far", *_percent(report.recall, report.recall_interval)),
+    ]
+    reasons = (report.precision_reason, report.reason, missing)
+    shown = [(*row[:3], "" if row[1] else reason) for row, reason in zip(rows, reasons)]
+    return [
+        f"{report.found:,} anomalies among {report.labelled:,} labels; "
+        f"{report.hits:,} hits in {report.draws:,} random checks; "
+        f"{report.since_hit:,} labels since the last hit.",
+        "",
+        table(("figure", "estimate", "95 % interval", "why empty"), shown),
+        "",
+        report.hint,
+    ]
+
+
+def _percent(value: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
+    if value is None or interval is None:
+        return "", ""
+    return f"{value:.0%}", f"{interval[0]:.0%} to {interval[1]:.0%}"
+
+
+def _count(value: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
+    if value is None or interval is None:
+        return "", ""
+    return f"{value:,.0f}", f"{interval[0]:,.0f} to {interval[1]:,.0f}"
+
+
+def show_moved(given: Namespace) -> None:
+    """Risers and fallers with their likely causes."""
+    found = gadcore.Workspace.open(given.project).moved(given.run, given.n)
+    if found.before is None or found.after is None:
+        out(given, found, found.reason)
+        return
+    head = f"Run {found.before.number} to run {found.after.number}: {found.changes:,} label(s) differ."
+    lines = [head, *[text for text in (found.note, found.reason) if text]]
+    for word, movers in (("Risen", found.risen), ("Fallen", found.fallen)):
+        lines += ["", f"{word}:", _mover_table(movers)]
+    out(given, found, *lines)
+
+
+def _mover_table(movers: list[Mover]) -> str:
+    rows = [
+        (
+            mover.node_id,
+            mover.name if mover.name != mover.node_id else "",
+            mover.rank_before,
+            mover.rank_now,
+            mover.verdict,
+            "; ".join(cause_text(cause) for cause in mover.causes) or "no changed label near it",
+        )
+        for mover in movers
+    ]
+    return table(("node", "name", "was", "is", "verdict", "labels behind it"), rows)
+
+
+def cause_text(cause: Cause) -> str:
+    """A changed label in a few words."""
+    verdict = cause.verdict or f"{cause.before} taken back"
+    return f"{cause.node_id} {verdict} ({cause.link}, {cause.nearness:.2f})"
+
+
+def show_agreement(given: Namespace) -> None:
+    """Kappa, pairs of analysts and disputes."""
+    found = gadcore.Workspace.open(given.project).agreement()
+    out(given, found, *_agreement_lines(found))
+
+
+def _agreement_lines(found: Agreement) -> list[str]:
+    if found.kappa is None:
+        head = found.reason
+    else:
+        head = f"{found.method}'s kappa {found.kappa:.2f} ({found.words}) on {found.nodes:,} shared nodes."
+    judged = ", ".join(f"{name} {count:,}" for name, count in found.analysts.items()) or "none"
+    pairs = [(*pair.analysts, pair.nodes, pair.agreed, pair.kappa) for pair in found.pairs]
+    disputes = [
+        (dispute.node_id, ", ".join(f"{name}: {word}" for name, word in dispute.verdicts.items()))
+        for dispute in found.disputed
+    ]
+    return [
+        head,
+        f"Nodes judged: {judged}. Disputes settled: {found.settled:,}.",
+        "",
+        table(("analyst", "and", "nodes", "agreed", "kappa"), pairs),
+        "",
+        "Disputed:",
+        table(("node", "verdicts"), disputes),
+    ]
+
+
+def show_second_look(given: Namespace) -> None:
+    """Labelled cases in doubt."""
+    found = gadcore.Workspace.open(given.project).second_look(given.n)
+    rows = [(case.node_id, case.verdict, case.analyst, case.rank, "; ".join(case.reasons)) for case in found]
+    out(given, found, table(("node", "verdict", "by", "rank", "why"), rows))

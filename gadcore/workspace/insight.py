@@ -1,0 +1,123 @@
+"""What the labels and runs say of themselves: audit, movement, agreement, cases for a second look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gadcore.agreement import ADJUDICATION, Agreement, agreement
+from gadcore.audit import AuditReport, audit, with_precision_of_top
+from gadcore.errors import InputError
+from gadcore.graph import FloatArray
+from gadcore.labels import LabelEvent
+from gadcore.moved import Moved, Ranking, label_changes, movers, other_differences
+from gadcore.runs import Result
+from gadcore.second_look import Doubt, SecondLook, doubts, total
+from gadcore.workspace.project import Project
+
+NO_RUN = "There is no finished run yet. Train first."
+ONE_RUN = "There is only one finished run. Label a few cases and train again: the movement is shown then."
+
+
+class Insight:
+    """The part of a Workspace that looks back at labels and runs."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def audit_report(self, k: int = 100) -> AuditReport:
+        """Precision of the top ``k`` of the run in use, anomalies left, recall, and whether to stop.
+
+        What cannot be estimated yet is None, with its reason.
+        """
+        project, size = self._project, self._project.graph.n_nodes
+        k = min(_positive(k, "k"), size)
+        events = first_draws(project.store.events(project.id).standing())
+        report, result = audit(size, events), project.result()
+        if result is None:
+            return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)
+        current = project.view().current
+        ids = [str(project.graph.node_ids[node]) for node in result.order[:k]]
+        verdicts = [current[node_id].verdict if node_id in current else None for node_id in ids]
+        return with_precision_of_top(report, size, events, verdicts)
+
+    def moved(self, run_id: str | None = None, n: int = 20) -> Moved:
+        """Who rose and fell since the run before a run (the one in use), and the labels behind it."""
+        project, n = self._project, _positive(n, "n")
+        result = project.result(project.own_run(run_id) if run_id else None)
+        if result is None:
+            return Moved(None, None, 0, [], [], "", NO_RUN)
+        before = project.result_before(result)
+        if before is None:
+            reason = ONE_RUN if len(project.results()) < 2 else f"Run {result.info.number} is the first one."
+            return Moved(None, result.info, 0, [], [], "", reason)
+        graph = project.graph
+        risen, fallen = movers(graph, _ranking(before), _ranking(result), _space(project, result), n)
+        return Moved(
+            before=before.info,
+            after=result.info,
+            changes=len(label_changes(graph, before.labels, result.labels)),
+            risen=risen,
+            fallen=fallen,
+            note=other_differences(before.info, result.info),
+            reason="" if risen or fallen else "The two runs rank all nodes alike.",
+        )
+
+    def agreement(self) -> Agreement:
+        """How far analysts agree, and the nodes that they dispute."""
+        return agreement(self._project.store.events(self._project.id).standing())
+
+    def second_look(self, n: int = 20) -> list[SecondLook]:
+        """Labelled cases whose verdict is in doubt, most doubtful first; settled ones are left out.
+
+        Settle one with ``record(node_id, verdict, source="adjudication")``.
+        """
+        project, n = self._project, _positive(n, "n")
+        result, current = project.result(), project.view().current
+        held = result.out_of_fold if result else None
+        found = []
+        for node, reasons in doubts(project.graph, project.labels(), held, self.agreement().disputed).items():
+            event = current.get(str(project.graph.node_ids[node]))
+            if event is not None and event.source != ADJUDICATION:
+                found.append(_second_look(project, result, node, event, reasons))
+        return found[:n]
+
+
+def first_draws(standing: list[LabelEvent]) -> list[LabelEvent]:
+    """One event per node: its first one, which tells how the case was drawn, with the verdict that holds now.
+
+    A verdict that is changed or settled later must not take its node out of the random sample.
+    """
+    first: dict[str, LabelEvent] = {}
+    for event in standing:
+        first[event.node_id] = replace(first.get(event.node_id, event), verdict=event.verdict)
+    return list(first.values())
+
+
+def _positive(value: int, name: str) -> int:
+    if value < 1:
+        raise InputError(f"{name} = {value}", "1 or more")
+    return value
+
+
+def _ranking(result: Result) -> Ranking:
+    return Ranking(result.rank, result.labels)
+
+
+def _space(project: Project, result: Result) -> FloatArray | None:
+    """Where nodes look alike: the run's embedding, else directions of the graph."""
+    return result.embedding if result.embedding is not None else project.basis()
+
+
+def _second_look(
+    project: Project, result: Result | None, node: int, event: LabelEvent, reasons: list[Doubt]
+) -> SecondLook:
+    return SecondLook(
+        node_id=event.node_id,
+        name=project.graph.display_name(node),
+        verdict=event.verdict.value if event.verdict else "",
+        analyst=event.analyst,
+        rank=int(result.rank[node]) if result else 0,
+        kinds=[doubt.kind for doubt in reasons],
+        reasons=[doubt.reason for doubt in reasons],
+        strength=total(reasons),
+    )

@@ -1,0 +1,65 @@
+"""Train, what moved: who rose and fell since the run before, and the labels behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from gadcore.moved import Cause, Mover
+from gadcore.workspace import Workspace
+from pages.shared.home_projects import literal
+from pages.shared.insight_case import case_link
+
+_LISTED = 8
+
+
+def show_moved(workspace: Workspace) -> None:
+    """Risers and fallers of the run in use side by side."""
+    found = workspace.moved(n=_LISTED)
+    if found.before is None or found.after is None:
+        st.info(found.reason, icon=":material/info:")
+        return
+    labels = f"{found.changes:,} label{'s' * (found.changes != 1)}"
+    st.caption(
+        f"From run {found.before.number} to run {found.after.number}: {labels} new, changed or taken back. "
+        "Moves near the top count most; likely causes are the nearest labels that push the same way."
+    )
+    for text in (found.note, found.reason):
+        if text:
+            st.info(text, icon=":material/info:")
+    risen, fallen = st.columns(2, gap="medium")
+    with risen:
+        _movers("Risen", found.risen)
+    with fallen:
+        _movers("Fallen", found.fallen)
+
+
+def _movers(title: str, movers: Sequence[Mover]) -> None:
+    st.markdown(f"**{title}**")
+    if not movers:
+        st.caption("None.")
+    for mover in movers:
+        with st.container(border=True):
+            text, button = st.columns([6, 1], vertical_alignment="center")
+        arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
+        text.markdown(
+            f"{arrow} **{literal(mover.name)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
+            f":small[{causes_text(mover.causes)}]"
+        )
+        with button:
+            case_link(mover.node_id, f"{title.lower()}-{mover.node_id}")
+
+
+def causes_text(causes: Sequence[Cause]) -> str:
+    """The labels behind a move, as Markdown."""
+    if not causes:
+        return "no changed label near it: others moved past it"
+    return ", ".join(_cause(cause) for cause in causes)
+
+
+def _cause(cause: Cause) -> str:
+    verdict = cause.verdict or f"{cause.before} taken back"
+    if cause.link == "its own label":
+        return f"its own label, {verdict}"
+    return f"{literal(cause.name)} {verdict} ({cause.link})"

@@ -1,0 +1,26 @@
+"""Train: what labels and runs say: what is left, what moved, what deserves a second look, who agrees."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from gadcore.workspace import Workspace
+from pages.shared.insight_left import show_left
+from pages.shared.insight_moved import show_moved
+from pages.shared.insight_review import show_agreement, show_second_look
+from pages.shared.page import errors_shown
+
+_TABS = {
+    "What is left": show_left,
+    "What moved": show_moved,
+    "Second look": show_second_look,
+    "Agreement": show_agreement,
+}
+
+
+@st.fragment
+def show_insight(workspace: Workspace) -> None:
+    """Four views of the same labels, each with what to do next."""
+    for tab, show in zip(st.tabs(list(_TABS)), _TABS.values()):
+        with tab, errors_shown():
+            show(workspace)

@@ -1,0 +1,128 @@
+"""Train, the insight tabs: empty states that help, figures in plain words, cases settled with a click."""
+
+from __future__ import annotations
+
+import pytest
+from page_project import make_project, no_problem, page, texts
+from probe_detector import register, unregister
+
+from gadcore.audit import audit
+from gadcore.moved import Cause
+from pages.shared.insight_left import left_figure, left_words, precision_words, recall_words
+from pages.shared.insight_moved import causes_text
+
+TRAIN = "pages/3_Train.py"
+
+
+@pytest.fixture
+def probe():
+    register()
+    yield
+    unregister()
+
+
+def random_checks(workspace) -> None:
+    """Verdicts on random checks of every stratum: 10 of the top, 6 below it, 6 of the rest."""
+    order = [str(workspace.graph.node_ids[i]) for i in workspace.result().order]
+    fresh = [node for node in order if node not in workspace.current()]
+    for i, (node, share) in enumerate(zip(fresh, [0.2] * 10 + [0.075] * 6 + [0.03] * 6)):
+        verdict = "anomalous" if i in (0, 3) else "normal"
+        workspace.record(node, verdict, strategy="audit", inclusion_probability=share / 14)
+
+
+def disputed_project():
+    """ana and bo judge eight nodes; they differ on one."""
+    workspace = make_project(labels=False)
+    for i in range(8):
+        for analyst in ("ana", "bo"):
+            word = "anomalous" if i < 3 and not (analyst == "bo" and i == 0) else "normal"
+            workspace.record(f"n00{i}", word, analyst=analyst)
+    return workspace
+
+
+def test_without_labels_every_tab_says_what_to_do(home) -> None:
+    app = page(TRAIN, make_project(labels=False))
+    no_problem(app)
+    names = [tab.label for tab in app.tabs]
+    assert names[:4] == ["What is left", "What moved", "Second look", "Agreement"]
+    shown = texts(app)
+    assert "audit cases" in shown
+    assert "no finished run" in shown
+    assert "No verdict yet" in shown
+    assert "two analysts" in shown
+
+
+def test_what_is_left_in_plain_words(home, probe) -> None:
+    workspace = make_project(models=("probe",))
+    random_checks(workspace)
+    app = page(TRAIN, workspace)
+    no_problem(app)
+    values = {metric.label: metric.value for metric in app.metric}
+    assert values["Anomalies left"] != "–"
+    assert values["Precision of the top 100"] != "–"
+    assert "among the cases without a verdict" in texts(app)
+    app.number_input(key="insight-k").set_value(10).run()
+    no_problem(app)
+    assert "Precision of the top 10" in [metric.label for metric in app.metric]
+
+
+def test_figures_that_are_missing_say_why() -> None:
+    report = audit(100, [])
+    assert "No estimate yet" in precision_words(report)
+    assert "No estimate yet" in left_words(report)
+    assert "No estimate yet" in recall_words(report)
+    figure = left_figure(5, 10.0, (4.0, 30.0))
+    assert list(figure.data[1].error_x.array) == [20.0]
+    assert list(figure.data[1].error_x.arrayminus) == [6.0]
+
+
+def test_what_moved_names_the_labels_behind_it(home, probe) -> None:
+    workspace = make_project(labels=False, models=("probe",))
+    quiet = str(workspace.graph.node_ids[workspace.result().order[-1]])
+    workspace.record(quiet, "anomalous")
+    assert workspace.train("probe").status == "done"
+    app = page(TRAIN, workspace)
+    no_problem(app)
+    assert "From run 1 to run 2: 1 label new" in texts(app)
+    assert "its own label, anomalous" in texts(app)
+    assert app.button(key=f"open-risen-{quiet}").label == "Open"
+
+
+def test_causes_are_written_literally() -> None:
+    cause = Cause("x", "*bold*", None, "normal", 0.5, "a neighbour")
+    assert causes_text([cause]) == r"\*bold\* normal taken back (a neighbour)"
+    assert "no changed label" in causes_text([])
+
+
+def test_a_dispute_is_shown_with_kappa_and_settled_by_a_click(home) -> None:
+    workspace = disputed_project()
+    app = page(TRAIN, workspace)
+    no_problem(app)
+    assert "Cohen's kappa" in [metric.label for metric in app.metric]
+    assert "Disputed: 1" in texts(app)
+    app.button(key="settle-anomalous-dispute-n000").click().run()
+    no_problem(app)
+    last = workspace.history("n000")[-1]
+    assert (last.source, last.verdict.value) == ("adjudication", "anomalous")
+    assert "No open dispute" in texts(app)
+
+
+def test_a_second_look_keeps_the_verdict_and_is_done(home) -> None:
+    workspace = disputed_project()
+    app = page(TRAIN, workspace)
+    assert "analysts disagree" in texts(app).replace("\\", "")
+    assert app.button(key="settle-normal-look-n000").label == "Keep normal"
+    app.button(key="settle-normal-look-n000").click().run()
+    no_problem(app)
+    assert workspace.second_look() == []
+    assert "No verdict is in doubt" in texts(app)
+
+
+def test_a_case_opens_on_the_label_page(home, monkeypatch) -> None:
+    asked, left_for = [], []
+    monkeypatch.setattr("pages.shared.insight_case.state.open_case", asked.append)
+    monkeypatch.setattr("pages.shared.insight_case.st.switch_page", left_for.append)
+    app = page(TRAIN, disputed_project())
+    app.button(key="open-look-n000").click().run()
+    no_problem(app)
+    assert (asked, left_for) == (["n000"], ["pages/1_Label.py"])

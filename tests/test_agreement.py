@@ -1,0 +1,102 @@
+"""Agreement: kappa against worked examples, disputes, and how they are settled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from probe_detector import reading
+
+from gadcore.agreement import agreement, cohen_kappa, fleiss_kappa, in_words
+from gadcore.labels import LabelEvent, Verdict
+from gadcore.workspace import Workspace
+
+A, N, U = Verdict.ANOMALOUS, Verdict.NORMAL, Verdict.UNSURE
+
+
+def events(*given: tuple[str, str, Verdict] | tuple[str, str, Verdict, str]) -> list[LabelEvent]:
+    """(node, analyst, verdict[, source]) in the order they were given."""
+    at = datetime(2025, 1, 1, tzinfo=UTC)
+    return [
+        LabelEvent(i, "label", str(i), node, verdict, analyst, at, *rest)
+        for i, (node, analyst, verdict, *rest) in enumerate(given)
+    ]
+
+
+def test_cohen_kappa_of_the_textbook_example() -> None:
+    one = [A] * 25 + [N] * 25
+    two = [A] * 20 + [N] * 5 + [A] * 10 + [N] * 15
+    assert cohen_kappa(one, two) == pytest.approx(0.4)
+    assert cohen_kappa(one, one) == 1
+    assert cohen_kappa([A, A], [A, A]) is None
+    assert cohen_kappa([], []) is None
+
+
+def test_fleiss_kappa_by_hand() -> None:
+    # P = mean(1, 1/3, 1/3, 1) = 2/3; shares 7/12 and 5/12: Pe = 74/144
+    nodes = [[A, A, A], [A, A, N], [A, N, A], [N, N, N]]
+    share = (7 / 12) ** 2 + (5 / 12) ** 2
+    assert fleiss_kappa(nodes) == pytest.approx((2 / 3 - share) / (1 - share))
+    assert fleiss_kappa([[A, A], [A, A, A]]) is None
+    assert fleiss_kappa([[A, A], [N, N, N]]) == pytest.approx(1)
+
+
+def test_words_for_kappa() -> None:
+    assert [in_words(k) for k in (1.0, 0.7, 0.5, 0.3, 0.1, 0.0)] == [
+        "almost perfect", "substantial", "moderate", "fair", "slight", "no better than chance",
+    ]  # fmt: skip
+
+
+def test_one_analyst_gives_a_reason() -> None:
+    assert "none" in agreement([]).reason
+    found = agreement(events(("x", "ana", A), ("y", "ana", N)))
+    assert found.kappa is None
+    assert "two analysts" in found.reason
+    assert found.analysts == {"ana": 2}
+
+
+def test_two_analysts_on_the_same_nodes() -> None:
+    given = [(f"n{i}", who, A if i < 3 else N) for i in range(6) for who in ("ana", "bo")]
+    given.append(("n0", "bo", N))  # bo thinks again
+    given.append(("n9", "bo", A))  # judged by one only
+    found = agreement(events(*given))
+    assert (found.method, found.nodes, found.agreed) == ("Cohen", 6, 5)
+    assert found.kappa == pytest.approx((5 / 6 - 0.5) / 0.5)
+    assert [(d.node_id, d.verdicts) for d in found.disputed] == [("n0", {"ana": "anomalous", "bo": "normal"})]
+    assert found.pairs[0].analysts == ("ana", "bo")
+
+
+def test_three_analysts_use_fleiss_and_pairs() -> None:
+    given = [(f"n{i}", who, A if i % 2 else N) for i in range(6) for who in ("ana", "bo", "cy")]
+    found = agreement(events(*given))
+    assert (found.method, found.kappa, found.words) == ("Fleiss", pytest.approx(1), "almost perfect")
+    assert len(found.pairs) == 3
+
+
+def test_unsure_abstains_and_too_few_shared_nodes_are_said() -> None:
+    found = agreement(events(("x", "ana", A), ("x", "bo", U), ("y", "ana", A), ("y", "bo", N)))
+    assert found.nodes == 1
+    assert "1 of at least" in found.reason
+    assert len(found.disputed) == 1
+
+
+def test_a_settled_dispute_is_no_longer_listed_until_someone_objects() -> None:
+    base = [("x", "ana", A), ("x", "bo", N), ("x", "cy", A, "adjudication")]
+    found = agreement(events(*base))
+    assert (found.disputed, found.settled, found.nodes) == ([], 1, 1)
+    assert "cy" not in found.analysts
+    assert agreement(events(*base, ("x", "dan", N))).settled == 0
+
+
+def test_the_workspace_counts_what_stands(settings, planted) -> None:
+    project = Workspace.create("net", reading(*planted), settings=settings)
+    project.record("n001", "anomalous", analyst="ana")
+    project.record("n001", "normal", analyst="bo")
+    assert [dispute.node_id for dispute in project.agreement().disputed] == ["n001"]
+    project.undo("bo")
+    assert project.agreement().disputed == []
+    project.redo("bo")
+    project.record("n001", "anomalous", analyst="bo", source="adjudication")
+    found = project.agreement()
+    assert (found.disputed, found.settled) == ([], 1)
+    assert project.current()["n001"].verdict is A

@@ -1,0 +1,115 @@
+"""The command line of the insights: a journey in a subprocess, tables and JSON in this process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from probe_detector import reading, register, unregister
+
+from gadcore.cli import main
+from gadcore.settings import ROOT
+from gadcore.workspace import Workspace
+
+PATIENCE = 180
+COMMANDS = ("audit", "moved", "agreement", "second-look")
+
+
+@pytest.fixture
+def project(settings, planted):
+    register()
+    yield Workspace.create("net", reading(*planted), settings=settings)
+    unregister()
+
+
+def shell(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gadcore", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str):
+    """What a command prints with --json, in this process."""
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def spoken(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command prints for people, in this process."""
+    capsys.readouterr()
+    assert main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, planted) -> None:
+    graph, y = planted
+    ids = [str(node) for node in graph.node_ids]
+    normal, anomalous = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
+    project.record_group([ids[i] for i in normal[:20]], "normal", analyst="ana")
+    project.record_group([ids[i] for i in anomalous[:6]], "anomalous", analyst="ana")
+    assert shell("train", "-p", "net", "--model", "sgc-lr").returncode == 0
+    project.record_group([ids[i] for i in anomalous[6:12]], "anomalous", analyst="bo")
+    assert shell("train", "-p", "net", "--model", "sgc-lr").returncode == 0
+    moved = shell("moved", "-p", "net", "-n", "5", "--json")
+    assert moved.returncode == 0, moved.stderr
+    found = json.loads(moved.stdout)
+    assert (found["before"]["number"], found["after"]["number"], found["changes"]) == (1, 2, 6)
+    assert any(mover["causes"] for mover in found["risen"])
+    assert shell("moved", "-p", "net", "--run", "9").stderr.startswith("error: There is no run '9'")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example(command: str, capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    shown = capsys.readouterr().out
+    assert f"python -m gadcore {command}" in shown
+    assert "--json" in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_empty_project_is_no_error(project: Workspace, command: str, capsys) -> None:
+    assert spoken(capsys, command, "-p", "net").strip()
+    answer(capsys, command, "-p", "net")
+
+
+def test_audit_for_people_and_programs(project: Workspace, capsys) -> None:
+    project.train("probe")
+    shown = spoken(capsys, "audit", "-p", "net", "-k", "10")
+    assert "precision of the top 10" in shown
+    assert "random checks" in shown
+    project.record_group(
+        [str(project.graph.node_ids[i]) for i in project.result().order[:10]], "anomalous", analyst="ana"
+    )
+    assert answer(capsys, "audit", "-p", "net", "-k", "10")["precision"] == 1.0
+    assert "100%" in spoken(capsys, "audit", "-p", "net", "-k", "10")
+    assert main(["audit", "-p", "net", "-k", "0"]) == 1
+    assert "k = 0" in capsys.readouterr().err
+
+
+def test_moved_for_people(project: Workspace, capsys) -> None:
+    assert "Train first" in spoken(capsys, "moved", "-p", "net")
+    project.train("probe")
+    quiet = str(project.graph.node_ids[project.result().order[-1]])
+    project.record(quiet, "anomalous")
+    project.train("probe")
+    shown = spoken(capsys, "moved", "-p", "net", "-n", "3")
+    assert "Run 1 to run 2" in shown
+    assert f"{quiet} anomalous (its own label, 1.00)" in shown
+
+
+def test_agreement_and_second_look_name_the_disputed_node(project: Workspace, capsys) -> None:
+    for i in range(6):
+        project.record(f"n00{i}", "anomalous" if i < 3 else "normal", analyst="ana")
+        project.record(f"n00{i}", "anomalous" if 0 < i < 3 else "normal", analyst="bo")
+    shown = spoken(capsys, "agreement", "-p", "net")
+    assert "Cohen's kappa 0.67 (substantial)" in shown
+    assert "ana: anomalous, bo: normal" in shown
+    assert answer(capsys, "agreement", "-p", "net")["disputed"][0]["node_id"] == "n000"
+    assert "bo says normal" in spoken(capsys, "second-look", "-p", "net")
+    listed = answer(capsys, "second-look", "-p", "net", "-n", "1")
+    assert [case["node_id"] for case in listed] == ["n000"]
