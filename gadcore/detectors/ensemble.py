@@ -114,7 +114,7 @@ class _Job:
         weights = encoder.initialise(self.domain, [spec.seed for spec in specs])
         history: list[Progress] = []
         if self.options.one_class and self.options.pretrain_epochs:
-            schedule = Schedule(self.options.pretrain_epochs, lr=self.options.lr * 10, patience=None)
+            schedule = Schedule(self.options.pretrain_epochs, lr=self.options.lr, patience=None)
             history = pretrain(
                 self.domain, encoder, weights, schedule, seed=specs[0].seed, on_epoch=self.on_epoch
             )

@@ -134,7 +134,7 @@ def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
 
 @contextmanager
 def _no_denormals() -> Iterator[None]:
-    """Moments of dead units fade below 1e-38 after some 800 epochs, then a step of Adam takes ten times longer."""
+    """Moments of dead units fade below 1e-38 after some 800 epochs, which slows a step of Adam tenfold."""
     torch.set_flush_denormal(True)
     try:
         yield
