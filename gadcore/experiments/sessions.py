@@ -33,7 +33,12 @@ from gadcore.queries import AUDIT_SHARE, DEFAULT, STRATEGIES, Pool, Query, diver
 from gadcore.queries.pool import RECENT
 
 RANDOM, ENTROPY = "random", "entropy"
-SESSION_STRATEGIES = (*STRATEGIES, RANDOM, ENTROPY)
+TITLES = {
+    **{name: strategy.title for name, strategy in STRATEGIES.items()},
+    RANDOM: "Blind draws",
+    ENTROPY: "Uncertainty of a logistic regression",
+}
+SESSION_STRATEGIES = tuple(TITLES)
 
 LABELS, BATCH, HELD_OUT = 200, 10, 0.2
 LEAST = 2  # nodes of each class: one to find, one to hold out
