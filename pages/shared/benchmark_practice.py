@@ -23,6 +23,7 @@ FIGURES = {"found": "Anomalies found", "auc": "Held-out AUC", "ap": "Held-out av
 STUDY = FOLDER / "loop.jsonl"
 _FIRST = (DEFAULT, "top", RANDOM)
 _COLOURS = {name: palette.CATEGORIES[i % len(palette.CATEGORIES)] for i, name in enumerate(TITLES)}
+_COLOURS |= {RANDOM: palette.UNLABELLED, ENTROPY: palette.UNSURE}
 
 
 def show_practice(workspace: Workspace) -> None:
@@ -80,7 +81,7 @@ def _board(workspace: Workspace, live: bool) -> None:
             _progress(workspace, document)
         elif document["status"] == "failed":
             st.warning(document["message"], icon=":material/warning:")
-        _show_curves(document)
+        _show_curves(workspace, document)
 
     board()
 
@@ -96,21 +97,29 @@ def _progress(workspace: Workspace, document: practice.Document) -> None:
         st.rerun(scope="app")
 
 
-def _show_curves(document: practice.Document) -> None:
+def _show_curves(workspace: Workspace, document: practice.Document) -> None:
     figure = st.segmented_control(
         "Curve", list(FIGURES), default="found", format_func=FIGURES.__getitem__, key="practice-figure"
     )
     figure = figure or "found"
     lines = {name: _line(curve, figure) for name, curve in document["curves"].items()}
     st.plotly_chart(
-        discovery_figure(lines, figure, _by_chance(document)),
+        discovery_figure(lines, figure, _by_chance(document), until=document["labels"]),
         key="practice-curves",
         config={"displayModeBar": False},
     )
     wrong = f", {document['wrong']:.0%} of the verdicts wrong" if document["wrong"] else ""
     st.caption(
         f"One session each, seed {document['seed']}, model {document['model']}{wrong}. A single session says "
-        "little about small differences. The same from the command line: `python -m gadcore practice`."
+        f"little about small differences. The same from the command line: `{_command(workspace, document)}`."
+    )
+
+
+def _command(workspace: Workspace, document: practice.Document) -> str:
+    wrong = f" --wrong {document['wrong']:g}" if document["wrong"] else ""
+    return (
+        f"python -m gadcore practice --project {workspace.id} --strategy {' '.join(document['strategies'])} "
+        f"--labels {document['labels']}{wrong}"
     )
 
 
@@ -159,7 +168,9 @@ def _analyst(wrong: float) -> str:
     return f"{wrong:.0%} of the verdicts wrong" if wrong else "All verdicts right"
 
 
-def discovery_figure(lines: Mapping[str, Line], figure: str, by_chance: float | None = None) -> go.Figure:
+def discovery_figure(
+    lines: Mapping[str, Line], figure: str, by_chance: float | None = None, until: int = 0
+) -> go.Figure:
     """A figure against labels spent, one line per strategy; dotted: what chance alone finds."""
     chart = go.Figure()
     for name, line in lines.items():
@@ -174,7 +185,7 @@ def discovery_figure(lines: Mapping[str, Line], figure: str, by_chance: float | 
                 hovertemplate="%{x} labels: %{y:.3~g}",
             )
         )
-    last = max((line.labels[-1] for line in lines.values() if line.labels), default=0)
+    last = max([until, *(line.labels[-1] for line in lines.values() if line.labels)])
     if figure == "found" and by_chance is not None and last:
         chart.add_trace(
             go.Scatter(
@@ -185,7 +196,8 @@ def discovery_figure(lines: Mapping[str, Line], figure: str, by_chance: float | 
                 line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"},
             )
         )
-    chart.update_xaxes(title_text="labels given")
+    chart.update_layout(showlegend=True)
+    chart.update_xaxes(title_text="labels given", range=[-0.02 * last, 1.02 * last])
     chart.update_yaxes(
         title_text=FIGURES[figure].lower(), rangemode="tozero" if figure == "found" else "normal"
     )

@@ -60,6 +60,7 @@ def test_the_chosen_strategies_are_practised_and_drawn(home, monkeypatch) -> Non
     assert list(document["curves"]) == ["top", "random"]
     assert (document["labels"], document["wrong"]) == (20, 0.05)
     assert "model sgc-lr, 5% of the verdicts wrong" in texts(app)
+    assert "--strategy top random --labels 20 --wrong 0.05" in texts(app)
 
 
 def test_a_running_practice_can_be_stopped(home, monkeypatch) -> None:
@@ -114,3 +115,5 @@ def test_the_figure_has_a_line_for_each_strategy_and_one_for_chance() -> None:
     assert [trace.name for trace in figure.data] == ["Highest score", "Blind draws", "Chance"]
     assert list(figure.data[2].y) == [0, 1.0]
     assert len(discovery_figure(lines, "auc", 0.1).data) == 2
+    assert discovery_figure(lines, "found", until=200).layout.xaxis.range[1] >= 200
+    assert not discovery_figure({}, "found", 0.1).data
