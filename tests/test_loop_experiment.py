@@ -64,7 +64,7 @@ def test_rendering_simulates_nothing(study, monkeypatch) -> None:
     loop.RESULTS.parent.mkdir()
     loop.RESULTS.write_text(json.dumps(row("top", 0, [0, 30, 50])) + "\n", encoding="utf-8")
     assert loop.main(["--render"]) == 0
-    assert "30.0 ± 0.0" in loop.PAGE.read_text(encoding="utf-8")
+    assert "| top | 30.0 |" in loop.PAGE.read_text(encoding="utf-8")
 
 
 def test_sessions_with_other_settings_are_others(tmp_path) -> None:
@@ -93,10 +93,15 @@ def test_the_page_says_finds_ratio_deviation_and_seeds() -> None:
     assert "all verdicts right" in page
 
 
+def test_strategies_are_compared_over_shared_seeds() -> None:
+    rows = [row("greedy-diverse", 0, [0, 20]), row("greedy-diverse", 1, [0, 40]), row("ring", 0, [0, 25])]
+    assert "| cora | 100 | 30.0 | 6.7 | – | – | ring (25.0) | 80% |" in render(rows)
+
+
 def test_analysts_who_err_get_their_own_tables() -> None:
     page = render([row("top", 0, [0, 30]), row("top", 0, [0, 20], wrong=0.05)])
     assert page.index("all verdicts right") < page.index("5% of the verdicts wrong")
-    assert "20.0 ± 0.0" in page[page.index("5% of the verdicts wrong") :]
+    assert "| top | 20.0 |" in page[page.index("5% of the verdicts wrong") :]
 
 
 def test_a_short_session_counts_once_beside_its_longer_self() -> None:

@@ -90,22 +90,38 @@ def _default_against_the_rest(rows: list[Row]) -> str:
     for (graph,), own in sorted(_grouped(rows, "graph").items()):
         parts = by_strategy(own)
         for point in POINTS:
-            means = {name: np.mean(v) for name, part in parts.items() if (v := _values(part, "found", point))}
-            if DEFAULT not in means:
+            found = _values(parts.get(DEFAULT, []), "found", point)
+            if not found:
                 continue
-            best = max(means, key=lambda name: means[name])
+            rivals = {name: pair for name in parts if (pair := _paired(parts, name, point))}
+            best = max(rivals, key=lambda name: rivals[name][1] / max(rivals[name][0], 1e-9))
+            blind = rivals.get(RANDOM)
             cells = [
                 graph,
                 str(point),
-                f"{means[DEFAULT]:.1f}",
+                f"{np.mean(found):.1f}",
                 f"{chance(own[0], point):.1f}",
-                f"{means[RANDOM]:.1f}" if RANDOM in means else "–",
-                _ratio(means[DEFAULT], means.get(RANDOM)),
-                f"{best} ({means[best]:.1f})",
-                f"{means[DEFAULT] / means[best]:.0%}" if means[best] else "–",
+                f"{blind[1]:.1f}" if blind else "–",
+                _ratio(*blind) if blind else "–",
+                f"{best} ({rivals[best][1]:.1f})",
+                f"{rivals[best][0] / rivals[best][1]:.0%}" if rivals[best][1] else "–",
             ]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _paired(
+    parts: dict[str, list[Row]], other: str, labels: int, name: str = DEFAULT
+) -> tuple[float, float] | None:
+    """Mean finds of two strategies over the seeds that both have; None without such a seed."""
+    one, two = (
+        {row["seed"]: value for row in parts.get(n, []) if (value := at(row, "found", labels)) is not None}
+        for n in (name, other)
+    )
+    seeds = sorted(set(one) & set(two))
+    if not seeds:
+        return None
+    return float(np.mean([one[s] for s in seeds])), float(np.mean([two[s] for s in seeds]))
 
 
 def chance(row: Row, labels: int) -> float:
@@ -126,9 +142,8 @@ def _graph_table(graph: str, rows: list[Row]) -> str:
     for name, part in parts.items():
         cells = [name]
         for point in points:
-            found = _values(part, "found", point)
-            other = _values(parts.get(RANDOM, []), "found", point)
-            cells += [_cell(found, 1), _ratio(np.mean(found), np.mean(other)) if found and other else "–"]
+            pair = _paired(parts, RANDOM, point, name)
+            cells += [_cell(_values(part, "found", point), 1), _ratio(*pair) if pair else "–"]
         cells += [_cell([100 * row[m] for row in part if row[m] is not None], 1) for m in ("auc", "ap")]
         cells += [_spent(part), str(len(part))]
         lines.append("| " + " | ".join(cells) + " |")
@@ -141,7 +156,10 @@ def _spent(rows: Sequence[Row]) -> str:
 
 
 def _cell(values: Sequence[float], digits: int) -> str:
-    return f"{np.mean(values):.{digits}f} ± {_std(values):.{digits}f}" if values else "–"
+    if not values:
+        return "–"
+    spread = f" ± {_std(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{spread}"
 
 
 def _std(values: Any) -> float:
@@ -158,7 +176,8 @@ Drawn by `python -m gadcore experiments loop --render` from `benchmarks/results/
 analysts label batches of ten as in the app: the model is fitted again after each batch, audit cases are mixed
 in, nothing is known at the start. A fifth of each class is held out: never asked, only scored. *Found* counts
 anomalies confirmed; held-out AUC and average precision (AP), in per cent, are the model's after the last
-label. Mean ± standard deviation over the seeds. `random` draws blindly; `entropy` is the uncertainty sampling
+label. Mean ± standard deviation over the seeds; two strategies are compared over the seeds that both have,
+and a line with few seeds proves little. `random` draws blindly; `entropy` is the uncertainty sampling
 of general active-learning packages, by a logistic regression on ÂX. For both, the same model is fitted to
 their labels for the held-out figures.
 """
