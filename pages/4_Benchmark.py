@@ -1,10 +1,11 @@
-"""Benchmark: methods against each other, on the project's own labels and on graphs with known answers."""
+"""Benchmark: models and strategies against each other, on the project and on graphs with known answers."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages.shared.benchmark_own import show_own
+from pages.shared.benchmark_practice import show_practice, show_study
 from pages.shared.benchmark_tables import show_results
 from pages.shared.page import errors_shown, open_page
 
@@ -12,9 +13,18 @@ workspace = open_page("Benchmark")
 
 with errors_shown():
     st.title("Benchmark")
-    st.markdown(f"##### Which model to trust on {workspace.name}")
-    with st.container(border=True):
-        show_own(workspace)
-    st.markdown("##### On graphs with known answers")
-    with st.container(border=True):
-        show_results()
+    models, strategies = st.tabs(["Models", "Practice"])
+    with models:
+        st.markdown(f"##### Which model to trust on {workspace.name}")
+        with st.container(border=True):
+            show_own(workspace)
+        st.markdown("##### On graphs with known answers")
+        with st.container(border=True):
+            show_results()
+    with strategies:
+        st.markdown(f"##### What each strategy finds on {workspace.name}")
+        with st.container(border=True):
+            show_practice(workspace)
+        st.markdown("##### On graphs with known answers")
+        with st.container(border=True):
+            show_study()

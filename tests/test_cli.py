@@ -21,7 +21,7 @@ from gadcore.workspace import Workspace
 PATIENCE = 180
 COMMANDS = (
     "import", "projects", "label", "undo", "redo", "note", "labels", "train", "runs", "queue", "explain",
-    "score-new", "export", "delete", "demo", "bench", "experiments",
+    "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
 )  # fmt: skip
 
 

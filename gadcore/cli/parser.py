@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gadcore import __version__
-from gadcore.cli import cases, insight, labels, projects, runs, studies
+from gadcore.cli import cases, insight, labels, practice, projects, runs, studies
 
 Command = Callable[[argparse.Namespace], int | None]
 
@@ -61,6 +61,6 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"Ringfence {__version__}")
     commands = Commands(parser.add_subparsers(metavar="COMMAND", required=True))
-    for module in (projects, labels, runs, cases, insight, studies):
+    for module in (projects, labels, runs, cases, insight, practice, studies):
         module.add_commands(commands)
     return parser

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
-EXPERIMENTS = ("paper",)
+EXPERIMENTS = ("paper", "loop")
 
 
 def add_commands(commands: Commands) -> None:
@@ -26,7 +26,10 @@ def add_commands(commands: Commands) -> None:
     bench.add_argument("name", nargs="?", help="which one, or all; without a name they are listed")
     bench.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the benchmark")
     study = commands.add(
-        "experiments", run_experiment, "reproduce the paper's tables", "experiments paper --quick"
+        "experiments",
+        run_experiment,
+        "reproduce the paper's tables and the labelling sessions",
+        "experiments paper --quick",
     )
     study.add_argument("name", nargs="?", help="which one; without a name they are listed")
     study.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the experiment")

@@ -9,22 +9,34 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from gadcore.errors import GadError
 from gadcore.experiments.splits import random_split
-from gadcore.ingest import read
+from gadcore.ingest import Reading, read
 from gadcore.metrics import auc, average_precision, precision_at
+from gadcore.settings import ROOT
 
 K = 50  # of precision at k
 PACKAGES = ("torch", "scikit-learn", "numpy", "scipy", "xgboost-cpu")
+DEMO = "demo"  # the graph that comes with the app
+
+
+class Measurable(Protocol):
+    """Anything that a study measures once."""
+
+    def key(self) -> str: ...
+
+
+C = TypeVar("C", bound=Measurable)
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -46,7 +58,7 @@ def measure(cell: Cell) -> dict[str, Any]:
     """Fit on the split's training labels, select on its validation labels, score its test nodes."""
     from gadcore.detectors import make_detector
 
-    reading = _graph(cell.graph)
+    reading = reading_of(cell.graph)
     if reading.truth is None:
         raise GadError(f"{cell.graph!r} has no truth to measure against.")
     split = random_split(reading.graph, reading.truth, cell.rate, seed=cell.seed, stratified=cell.stratified)
@@ -63,7 +75,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         "precision_at_k": precision_at(y, scores, K),
         "k": K,
         "cpu_seconds": round(seconds, 3),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": versions(),
     }
 
 
@@ -90,20 +102,32 @@ def key_of(row: dict[str, Any]) -> str:
 
 def missing(cells: Iterable[Cell], path: Path) -> list[Cell]:
     """Cells that the file does not hold."""
+    return not_held(cells, path, key_of)
+
+
+def not_held(cells: Iterable[C], path: Path, key_of: Callable[[Row], str]) -> list[C]:
+    """Cells of any study that its file does not hold."""
     done = {key_of(row) for row in load_rows(path)}
     return [cell for cell in cells if cell.key() not in done]
 
 
 def run(cells: list[Cell], path: Path, command: str, jobs: int = 1) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Measure what is missing, append each row when it is there, and yield it."""
+    return carry_out(missing(cells, path), measure, path, command, jobs)
+
+
+def carry_out(
+    cells: list[C], measure: Callable[[C], Row], path: Path, command: str, jobs: int = 1
+) -> Iterator[tuple[C, Row]]:
+    """Measure these cells of any study; ``measure`` is a function of a module, for processes to import."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for cell, row in _measured(missing(cells, path), jobs):
+    for cell, row in _measured(cells, measure, jobs):
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({**row, "command": command}) + "\n")
         yield cell, row
 
 
-def _measured(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, dict[str, Any]]]:
+def _measured(cells: list[C], measure: Callable[[C], Row], jobs: int) -> Iterator[tuple[C, Row]]:
     if jobs == 1:
         _one_thread()
         yield from ((cell, measure(cell)) for cell in cells)
@@ -114,6 +138,11 @@ def _measured(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, dict[str, An
             yield waiting[future], future.result()
 
 
+def versions() -> dict[str, str]:
+    """Of the packages that figures depend on."""
+    return {name: version(name) for name in PACKAGES}
+
+
 def _one_thread() -> None:
     """Several pools of spinning threads on few cores cost more than they give."""
     import torch
@@ -122,5 +151,6 @@ def _one_thread() -> None:
 
 
 @lru_cache(maxsize=2)
-def _graph(name: str) -> Any:
-    return read(name)
+def reading_of(name: str) -> Reading:
+    """A benchmark graph by name, or the demo."""
+    return read(ROOT / "data" / "demo" if name == DEMO else name)

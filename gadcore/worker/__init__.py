@@ -104,7 +104,7 @@ def _spawn(settings: Settings, role: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-m", "gadcore.worker", role],
             cwd=ROOT,
-            env=_environment(settings),
+            env=environment(settings),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -112,7 +112,8 @@ def _spawn(settings: Settings, role: str) -> subprocess.Popen[bytes]:
         )
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def environment(settings: Settings) -> dict[str, str]:
+    """What a process of this workspace folder finds in its environment."""
     threads = str(settings.threads)
     return {
         **os.environ,

@@ -40,8 +40,7 @@ class ResultFile:
     @property
     def source(self) -> str:
         """Where a figure comes from and how to make it again."""
-        shown = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
-        return f"From `{shown}`" + (f", made by `{self.command}`" if self.command else "")
+        return source_of(self.path, self.command)
 
     @property
     def settings(self) -> list[str]:
@@ -50,6 +49,12 @@ class ResultFile:
     @property
     def metrics(self) -> list[str]:
         return [name for name in METRICS if self.rows[name].notna().any()]
+
+
+def source_of(path: Path, command: str) -> str:
+    """Where a figure comes from and how to make it again."""
+    shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    return f"From `{shown}`" + (f", made by `{command}`" if command else "")
 
 
 def result_files(folder: Path = FOLDER) -> list[ResultFile]:

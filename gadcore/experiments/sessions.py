@@ -1,0 +1,257 @@
+"""Simulated analysts: what a query strategy finds, and what the model learns, per label spent.
+
+A session works as the app does: the model ranks, the strategy (with its share of audit cases) chooses ten
+cases, each gets a verdict, the model is fitted again from where it stood. Verdicts come from the truth and
+are wrong with a given probability. A random fifth of each class is held out: never asked, only scored.
+
+Beside the strategies of the app there are two to compare with:
+
+    random    any open node
+    entropy   smallest |w·z + b| of a logistic regression on z = ÂX: the uncertainty sampling that general
+              active-learning packages do on the same features; at random until both classes are known
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from gadcore.detectors import BOTH, Detector, make_detector
+from gadcore.detectors.arrays import propagate
+from gadcore.detectors.logistic import balanced, fit_logistic
+from gadcore.errors import GadError, LabelError
+from gadcore.graph import FloatArray, Graph, IntArray, Truth
+from gadcore.labels import Labels
+from gadcore.metrics import auc, average_precision
+from gadcore.queries import AUDIT_SHARE, DEFAULT, STRATEGIES, Pool, Query, diversity_basis, queue_order
+from gadcore.queries.pool import RECENT
+
+RANDOM, ENTROPY = "random", "entropy"
+TITLES = {
+    **{name: strategy.title for name, strategy in STRATEGIES.items()},
+    RANDOM: "Blind draws",
+    ENTROPY: "Uncertainty of a logistic regression",
+}
+SESSION_STRATEGIES = tuple(TITLES)
+
+LABELS, BATCH, HELD_OUT = 200, 10, 0.2
+LEAST = 2  # nodes of each class: one to find, one to hold out
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where a session stands after a batch."""
+
+    labels: int  # verdicts given
+    found: int  # anomalies confirmed
+    auc: float | None  # of the model, on the held-out nodes
+    ap: float | None
+
+
+OnStep = Callable[[Step], bool | None]  # True ends the session
+
+
+@dataclass
+class Session:
+    """One simulated analyst at work."""
+
+    strategy: str
+    model: str
+    seed: int
+    wrong: float  # probability of a wrong verdict
+    held_out: IntArray  # nodes never asked
+    anomalies: int  # that could be found
+    asked: list[int] = field(default_factory=list)  # nodes in the order asked
+    verdicts: list[int] = field(default_factory=list)  # 1 anomalous, 0 normal
+    inclusion: dict[int, float] = field(default_factory=dict)  # audit draws
+    steps: list[Step] = field(default_factory=list)
+
+    def labels(self, graph: Graph) -> Labels:
+        """The verdicts so far."""
+        nodes, said = np.array(self.asked, dtype=np.int64), np.array(self.verdicts, dtype=np.int8)
+        plain = Labels.from_indices(graph, normal=nodes[said == 0], anomalous=nodes[said == 1])
+        return Labels(plain.normal, plain.anomalous, inclusion=dict(self.inclusion))
+
+    def curve(self) -> dict[str, list[float | None]]:
+        """Lists of equal length: labels, found, auc, ap."""
+        return {
+            name: [getattr(step, name) for step in self.steps] for name in ("labels", "found", "auc", "ap")
+        }
+
+
+def simulate(
+    graph: Graph,
+    truth: Truth,
+    strategy: str = DEFAULT,
+    *,
+    model: str = "an+",
+    labels: int = LABELS,
+    batch: int = BATCH,
+    wrong: float = 0.0,
+    seed: int = 0,
+    holdout: float = HELD_OUT,
+    on_step: OnStep | None = None,
+) -> Session:
+    """Label in batches until ``labels`` verdicts are given or no node is left to ask about."""
+    _check(strategy, labels, batch, wrong, holdout)
+    rng = np.random.default_rng(seed)
+    held = _held_out(truth, holdout, np.random.default_rng([seed, 1]))
+    allowed = truth.known.copy()
+    allowed[held] = False
+    anomalies = int((truth.y[allowed] == 1).sum())
+    session = Session(strategy, model, seed, wrong, held, anomalies)
+    desk = _Desk(graph, truth, session, allowed, rng)
+    while True:
+        desk.fit()
+        session.steps.append(desk.measure())
+        stopped = on_step is not None and on_step(session.steps[-1])
+        queries = [] if stopped else desk.choose(min(batch, labels - len(session.asked)))
+        if not queries:
+            return session
+        for query in queries:
+            desk.answer(query)
+
+
+@dataclass
+class _Desk:
+    """Graph, model and session together: the analyst's place of work."""
+
+    graph: Graph
+    truth: Truth
+    session: Session
+    allowed: npt.NDArray[np.bool_]
+    rng: np.random.Generator
+    detector: Detector | None = None
+
+    @cached_property
+    def directions(self) -> FloatArray:
+        return diversity_basis(self.graph)
+
+    @cached_property
+    def smoothed(self) -> FloatArray:
+        """(N, D) ÂX."""
+        x = propagate(self.graph, 1)[1]
+        return np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
+
+    @cached_property
+    def unranked(self) -> FloatArray:
+        """Scores while the model has too few labels: any order."""
+        return self.rng.random(self.graph.n_nodes).astype(np.float32)
+
+    @property
+    def scores(self) -> FloatArray:
+        return self.unranked if self.detector is None else self.detector.scores_
+
+    def fit(self) -> None:
+        """Fit on the verdicts so far, from the last fit; no model while its labels are missing."""
+        labels = self.session.labels(self.graph)
+        fresh = make_detector(self.session.model, seed=self.session.seed)
+        try:
+            fresh.check_labels(labels)
+        except LabelError:
+            return
+        self.detector = fresh.fit(self.graph, labels, warm_start=self.detector)
+
+    def measure(self) -> Step:
+        """The session's figures now."""
+        session = self.session
+        y, scores = self.truth.y[session.held_out] == 1, self.scores[session.held_out]
+        true = self.truth.y[session.asked] if session.asked else np.zeros(0)
+        found = int(np.sum((true == 1) & (np.array(session.verdicts) == 1)))
+        known = self.detector is not None
+        return Step(
+            len(session.asked),
+            found,
+            _figure(auc(y, scores)) if known else None,
+            _figure(average_precision(y, scores)) if known else None,
+        )
+
+    def answer(self, query: Query) -> None:
+        """Give a verdict, wrong now and then."""
+        right = int(self.truth.y[query.node])
+        self.session.asked.append(query.node)
+        self.session.verdicts.append(1 - right if self.rng.random() < self.session.wrong else right)
+        if query.inclusion_probability is not None:
+            self.session.inclusion[query.node] = query.inclusion_probability
+
+    def choose(self, n: int) -> list[Query]:
+        """The next ``n`` cases, fewer when the graph has no more."""
+        if n <= 0:
+            return []
+        strategy = self.session.strategy
+        if strategy in (RANDOM, ENTROPY):
+            return self._compared(n, by_margin=strategy == ENTROPY)
+        queries = queue_order(self._pool(), strategy, n, self.rng, AUDIT_SHARE)
+        if len(queries) < n:  # rings need a confirmed anomaly with open neighbours
+            taken = {query.node for query in queries}
+            more = queue_order(self._pool(), DEFAULT, n + len(taken), self.rng, audit_share=0.0)
+            queries += [query for query in more if query.node not in taken]
+        return queries[:n]
+
+    def _pool(self) -> Pool:
+        detector, session = self.detector, self.session
+        return Pool(
+            scores=self.scores,
+            labels=session.labels(self.graph),
+            embedding=None if detector is None else detector.embedding_,
+            spread=None if detector is None else detector.spread_,
+            basis=self.directions,
+            adjacency=self.graph.adjacency,
+            cold=detector is None or detector.basis_ != BOTH,
+            seed=session.seed,
+            recent=session.asked[-RECENT:],
+            allowed=self.allowed,
+        )
+
+    def _compared(self, n: int, *, by_margin: bool) -> list[Query]:
+        free = self.allowed.copy()
+        free[self.session.asked] = False
+        nodes = self.rng.permutation(np.flatnonzero(free))
+        labels = self.session.labels(self.graph)
+        if by_margin and len(labels.normal) and len(labels.anomalous):
+            y = labels.targets
+            rows = self.smoothed[labels.indices]
+            w, b = fit_logistic(rows, y, balanced(y)[:, None], np.ones(1))
+            margin = np.abs(self.smoothed[nodes] @ w[:, 0] + b[0])
+            nodes = nodes[np.argsort(margin, kind="stable")]
+        name = self.session.strategy
+        return [Query(int(node), 0.0, name, strategy=name) for node in nodes[:n]]
+
+
+def _held_out(truth: Truth, share: float, rng: np.random.Generator) -> IntArray:
+    """A random share of each class, at least one node, at most all but one."""
+    parts = []
+    for value, word in ((0, "normal"), (1, "anomalous")):
+        nodes = np.flatnonzero(truth.y == value)
+        if len(nodes) < LEAST:
+            raise LabelError(
+                f"The truth has {len(nodes)} {word} nodes. Practice needs at least {LEAST}: one to find and "
+                "one to hold out."
+            )
+        size = min(max(1, round(share * len(nodes))), len(nodes) - 1)
+        parts.append(rng.choice(nodes, size, replace=False))
+    return np.sort(np.concatenate(parts)).astype(np.int64)
+
+
+def _check(strategy: str, labels: int, batch: int, wrong: float, holdout: float) -> None:
+    if strategy not in SESSION_STRATEGIES:
+        raise GadError(
+            f"There is no query strategy {strategy!r}. Expected one of: {', '.join(SESSION_STRATEGIES)}."
+        )
+    if labels < 1 or batch < 1:
+        raise GadError(f"{labels} labels in batches of {batch}: expected at least 1 of each.")
+    if not 0 <= wrong < 1 or not 0 < holdout < 1:
+        raise GadError(
+            f"Wrong verdicts {wrong}, held out {holdout}: expected shares, wrong from 0 to below 1, held out "
+            "above 0 and below 1."
+        )
+
+
+def _figure(value: float) -> float | None:
+    return None if isnan(value) else round(value, 6)

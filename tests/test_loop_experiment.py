@@ -1,0 +1,118 @@
+"""The loop study: resumable sessions, and a page drawn from rows alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gadcore.cli import main as command_line
+from gadcore.experiments import loop
+from gadcore.experiments.loop_tables import at, longest, mean_line, render
+from gadcore.experiments.rows import load_rows, not_held
+from gadcore.graph import Truth
+from gadcore.ingest import Reading, Report
+
+
+def row(method: str, seed: int, found: list[int], **more: Any) -> dict[str, Any]:
+    labels = [100 * i for i in range(len(found))]
+    figures = [None, *(0.9 for _ in found[1:])]
+    base = {
+        "graph": "cora",
+        "method": method,
+        "seed": seed,
+        "labels": labels[-1],
+        "wrong": 0.0,
+        "model": "an+",
+    }
+    curve = {"labels": labels, "found": found, "auc": figures, "ap": figures}
+    return {**base, "anomalies": 144, "askable": 2160, "curve": curve, "auc": 0.9, "ap": 0.5, **more}
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch, planted):
+    """The study in a folder of its own, on the planted graph."""
+    graph, y = planted
+    report = Report("planted", "test", graph.n_nodes, graph.n_edges, graph.n_features)
+    monkeypatch.setattr(loop, "RESULTS", tmp_path / "results" / "loop.jsonl")
+    monkeypatch.setattr(loop, "PAGE", tmp_path / "docs" / "loop.md")
+    monkeypatch.setattr(loop, "reading_of", lambda name: Reading(graph, report, Truth(y)))
+    return tmp_path
+
+
+ARGUMENTS = ["--graphs", "planted", "--strategies", "top", "random", "--model", "sgc-lr", "--labels", "30"]
+
+
+def test_sessions_are_kept_and_not_simulated_again(study, monkeypatch) -> None:
+    assert command_line(["experiments", "loop", *ARGUMENTS, "--seeds", "1"]) == 0
+    first = load_rows(loop.RESULTS)
+    assert [(r["method"], r["seed"]) for r in first] == [("top", 0), ("random", 0)]
+    assert first[0]["curve"]["labels"] == [0, 10, 20, 30]
+    assert first[0]["command"].startswith("python -m gadcore experiments loop")
+    with loop.RESULTS.open("a", encoding="utf-8") as file:
+        file.write('{"graph": "pla\n')  # cut off while it was written
+    assert loop.main([*ARGUMENTS, "--seeds", "2"]) == 0
+    rows = load_rows(loop.RESULTS)
+    assert rows[:2] == first
+    assert sorted((r["method"], r["seed"]) for r in rows[2:]) == [("random", 1), ("top", 1)]
+    assert "### planted" in loop.PAGE.read_text(encoding="utf-8")
+
+
+def test_rendering_simulates_nothing(study, monkeypatch) -> None:
+    monkeypatch.setattr(loop, "measure", None)
+    loop.RESULTS.parent.mkdir()
+    loop.RESULTS.write_text(json.dumps(row("top", 0, [0, 30, 50])) + "\n", encoding="utf-8")
+    assert loop.main(["--render"]) == 0
+    assert "| top | 30.0 |" in loop.PAGE.read_text(encoding="utf-8")
+
+
+def test_sessions_with_other_settings_are_others(tmp_path) -> None:
+    path = tmp_path / "loop.jsonl"
+    path.write_text(json.dumps(row("top", 0, [0, 30])), encoding="utf-8")
+    cells = [
+        loop.LoopCell("cora", "top", 0, 100),
+        loop.LoopCell("cora", "top", 0, 100, wrong=0.05),
+        loop.LoopCell("cora", "top", 0, 200),
+    ]
+    assert not_held(cells, path, loop.key_of) == cells[1:]
+
+
+def test_the_page_says_finds_ratio_deviation_and_seeds() -> None:
+    page = render(
+        [
+            *(row("greedy-diverse", seed, [0, 60 + 2 * seed, 100]) for seed in range(2)),
+            *(row("random", seed, [0, 6, 12]) for seed in range(2)),
+        ]
+    )
+    assert (
+        "| greedy-diverse | 61.0 ± 1.4 | 10.2 | 100.0 ± 0.0 | 8.3 | 90.0 ± 0.0 | 50.0 ± 0.0 | 200 | 2 |"
+        in page
+    )
+    assert "| cora | 100 | 61.0 | 6.7 | 6.0 | 10.2 | greedy-diverse (61.0) | 100% |" in page
+    assert "all verdicts right" in page
+
+
+def test_strategies_are_compared_over_shared_seeds() -> None:
+    rows = [row("greedy-diverse", 0, [0, 20]), row("greedy-diverse", 1, [0, 40]), row("ring", 0, [0, 25])]
+    assert "| cora | 100 | 30.0 | 6.7 | – | – | ring (25.0) | 80% |" in render(rows)
+
+
+def test_analysts_who_err_get_their_own_tables() -> None:
+    page = render([row("top", 0, [0, 30]), row("top", 0, [0, 20], wrong=0.05)])
+    assert page.index("all verdicts right") < page.index("5% of the verdicts wrong")
+    assert "| top | 20.0 |" in page[page.index("5% of the verdicts wrong") :]
+
+
+def test_a_short_session_counts_once_beside_its_longer_self() -> None:
+    short, long = row("top", 0, [0, 30]), row("top", 0, [0, 30, 50])
+    assert longest([short, long]) == longest([long, short]) == [long]
+    assert at(short, "found", 200) is None
+    assert at(long, "found", 200) == 50
+
+
+def test_a_mean_curve_leaves_out_what_not_all_sessions_have() -> None:
+    line = mean_line([row("top", 0, [0, 30, 50]), row("top", 1, [0, 40])], "found")
+    assert line.labels == [0, 100]
+    assert line.mean == [0.0, 35.0]
+    assert mean_line([row("top", 0, [0, 30])], "auc").labels == [100]

@@ -1,0 +1,106 @@
+"""Practice on a project: sessions side by side that leave the project as it was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import planted_graph
+from page_project import make_project
+
+from gadcore import practice
+from gadcore.cli import main
+from gadcore.errors import GadError, NotFound, RunError
+from gadcore.ingest import Reading, Report
+from gadcore.store import FileLock, Folders
+from gadcore.workspace import Workspace
+
+
+def project_without_truth() -> Workspace:
+    graph, _ = planted_graph()
+    report = Report("planted", "test", graph.n_nodes, graph.n_edges, graph.n_features)
+    return Workspace.create("blind", Reading(graph, report, None))
+
+
+def test_a_practice_is_kept_and_leaves_labels_and_runs_alone(home) -> None:
+    workspace = make_project()
+    before = workspace.counts()
+    seen = []
+    document = practice.practise(
+        workspace,
+        ["top", "random", "top"],
+        labels=30,
+        model="sgc-lr",
+        on_progress=lambda name, step: seen.append((name, step.labels)),
+    )
+    assert document["status"] == "done"
+    assert list(document["curves"]) == ["top", "random"]
+    assert seen == [(name, k) for name in ("top", "random") for k in (0, 10, 20, 30)]
+    assert practice.state(workspace) == document
+    assert workspace.counts() == before
+    assert workspace.runs() == []
+
+
+def test_practice_in_a_process_of_its_own(home) -> None:
+    workspace = make_project()
+    assert practice.state(workspace) is None
+    practice.start(workspace, ["top", "entropy"], labels=20, model="sgc-lr")
+    with pytest.raises(RunError, match="is running"):
+        practice.start(workspace, ["top"])
+    assert practice._STARTED[practice._key(workspace)].wait(120) == 0
+    document = practice.state(workspace)
+    assert document["status"] == "done"
+    assert {curve["labels"][-1] for curve in document["curves"].values()} == {20}
+
+
+def test_a_stopped_practice_keeps_what_it_found(home) -> None:
+    workspace = make_project()
+    practice.start(workspace, ["top"], labels=200)
+    practice.stop(workspace)
+    document = practice.state(workspace)
+    assert document["status"] == "failed"
+    assert "Stopped" in document["message"]
+    practice.stop(workspace)  # nothing runs: nothing happens
+
+
+def test_only_one_practice_at_a_time(home) -> None:
+    workspace = make_project()
+    with FileLock(Folders(home).lock(f"practice-{workspace.id}")) as lock:
+        assert lock.acquire()
+        with pytest.raises(RunError, match="is running"):
+            practice.practise(workspace, ["top"])
+
+
+def test_what_cannot_be_practised_is_named(home) -> None:
+    with pytest.raises(NotFound, match="truth"):
+        practice.start(project_without_truth(), ["top"])
+    workspace = make_project()
+    with pytest.raises(GadError, match=r"best.*greedy-diverse"):
+        practice.start(workspace, ["best"])
+    with pytest.raises(GadError, match="none given"):
+        practice.practise(workspace, [])
+    with pytest.raises(GadError, match="0 labels"):
+        practice.practise(workspace, ["top"], labels=0)
+    assert practice.state(workspace)["status"] == "failed"
+
+
+def test_the_command_prints_the_discovery_curve(home, capsys) -> None:
+    make_project()
+    command = [
+        "practice",
+        "-p",
+        "planted",
+        "--labels",
+        "20",
+        "--model",
+        "sgc-lr",
+        "--strategy",
+        "top",
+        "random",
+    ]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "of 24 among 240 nodes" in shown
+    assert "held-out AUC" in shown
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["curves"]["top"]["labels"] == [0, 10, 20]

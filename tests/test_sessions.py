@@ -1,0 +1,100 @@
+"""Simulated analysts: honest counts, a held-out part that stays unseen, strategies that beat chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gadcore.errors import GadError, LabelError
+from gadcore.experiments.sessions import SESSION_STRATEGIES, simulate
+from gadcore.graph import Truth
+
+CHEAP = "sgc-lr"
+
+
+@pytest.fixture(scope="module")
+def truth(planted) -> Truth:
+    return Truth(planted[1])
+
+
+def test_counts_add_up_and_no_node_is_asked_twice(planted, truth) -> None:
+    session = simulate(planted[0], truth, model=CHEAP, labels=45, batch=10)
+    assert [step.labels for step in session.steps] == [0, 10, 20, 30, 40, 45]
+    assert len(set(session.asked)) == len(session.asked) == len(session.verdicts) == 45
+    assert session.steps[-1].found == int(truth.y[session.asked].sum()) == sum(session.verdicts)
+    found = [step.found for step in session.steps]
+    assert found == sorted(found)
+    assert found[-1] <= session.anomalies
+    assert set(session.inclusion) <= set(session.asked)
+
+
+@pytest.mark.parametrize("strategy", SESSION_STRATEGIES)
+def test_the_held_out_part_is_never_asked(planted, truth, strategy) -> None:
+    session = simulate(planted[0], truth, strategy, model="label-propagation", labels=60)
+    assert not set(session.asked) & set(session.held_out.tolist())
+    assert len(session.held_out) == 60
+    assert session.anomalies == 24
+    assert len(session.asked) == 60
+
+
+def test_nodes_of_unknown_truth_are_never_asked(planted) -> None:
+    y = planted[1].copy()
+    y[:100] = -1
+    session = simulate(planted[0], Truth(y), "random", model="label-propagation", labels=500, batch=100)
+    assert min(session.asked) >= 100
+    assert len(session.asked) + len(session.held_out) == 200
+    assert session.steps[-1].found == session.anomalies
+
+
+def test_the_default_finds_more_than_chance_and_learns(planted, truth) -> None:
+    def found(strategy: str) -> int:
+        runs = [simulate(planted[0], truth, strategy, model=CHEAP, labels=60, seed=s) for s in range(3)]
+        return sum(run.steps[-1].found for run in runs)
+
+    assert found("greedy-diverse") > 1.5 * found("random")
+    last = simulate(planted[0], truth, model=CHEAP, labels=60).steps[-1]
+    assert last.auc > 0.8
+    assert 0 < last.ap <= 1
+
+
+def test_wrong_verdicts_come_at_their_rate(planted, truth) -> None:
+    session = simulate(
+        planted[0], truth, "random", model="label-propagation", labels=200, batch=100, wrong=0.2, seed=3
+    )
+    mistakes = np.mean(truth.y[session.asked] != np.array(session.verdicts))
+    assert 0.1 < mistakes < 0.3
+    confirmed = (truth.y[session.asked] == 1) & (np.array(session.verdicts) == 1)
+    assert session.steps[-1].found == int(confirmed.sum())
+
+
+def test_the_same_seed_gives_the_same_session(planted, truth) -> None:
+    one, two, other = (
+        simulate(planted[0], truth, "entropy", model=CHEAP, labels=30, seed=seed) for seed in (4, 4, 5)
+    )
+    assert one.asked == two.asked
+    assert one.curve() == two.curve()
+    assert one.asked != other.asked
+
+
+def test_without_both_kinds_of_labels_there_is_no_figure_of_a_model_that_needs_them(planted, truth) -> None:
+    first = simulate(planted[0], truth, "random", model=CHEAP, labels=1).steps[0]
+    assert first.auc is None
+    assert first.ap is None
+    ranked = simulate(planted[0], truth, "top", model="isolation-forest", labels=1).steps[0]
+    assert ranked.auc is not None
+
+
+def test_a_session_can_be_ended_after_any_batch(planted, truth) -> None:
+    session = simulate(planted[0], truth, model=CHEAP, on_step=lambda step: step.labels >= 20)
+    assert len(session.asked) == 20
+
+
+def test_what_cannot_be_simulated_is_named(planted, truth) -> None:
+    with pytest.raises(GadError, match=r"'best'.*greedy-diverse.*random"):
+        simulate(planted[0], truth, "best")
+    with pytest.raises(GadError, match="0 labels"):
+        simulate(planted[0], truth, labels=0)
+    with pytest.raises(GadError, match=r"Wrong verdicts 1\.5"):
+        simulate(planted[0], truth, wrong=1.5)
+    with pytest.raises(LabelError, match="0 anomalous nodes"):
+        simulate(planted[0], Truth(np.zeros(300, dtype=np.int8)))
