@@ -8,6 +8,7 @@ the one before than ``REDRAWN`` is a different picture; it is shown as it is.
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,7 @@ def _umap(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]
 def _tsne(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
     from openTSNE import TSNE, initialization
 
+    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of starts as wide as a finished map
     fresh = previous is None
     start = initialization.rescale(pca(h).astype(np.float64)) if fresh else np.array(previous, np.float64)
     model = TSNE(
