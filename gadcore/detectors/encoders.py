@@ -26,6 +26,7 @@ import torch
 from torch import Tensor
 from torch.func import functional_call
 
+from gadcore.detectors.convolutions import ForwardPass, by_member, convolutions, side_by_side
 from gadcore.detectors.fields import Domain, Field
 from gadcore.detectors.weights import Weights
 from gadcore.errors import ModelError
@@ -77,52 +78,22 @@ class Encoder:
         embedding = self.convolve(weights, field)
         if not self.skip:
             return embedding
-        return embedding + _by_member(field.own_attributes(weights.table(SKIP)), weights.count)
+        return embedding + by_member(field.own_attributes(weights.table(SKIP)), weights.count)
 
     def convolve(self, weights: Weights, field: Field) -> Tensor:
         """The part of ``embed`` without the skip: graph convolutions."""
-        layers = [weights[f"layer{layer}.weight"] for layer in range(self.depth)]
-        embedding: Tensor = _Convolutions.apply(field, *layers)  # type: ignore[no-untyped-call]
-        return embedding
-
-
-class _Convolutions(torch.autograd.Function):
-    """All layers of a GCN as one node of the autograd graph: half the time of small products is its upkeep.
-
-    With P_ℓ = Â σ(U_{ℓ−1}) and U_ℓ = P_ℓ W_ℓ:  ∂W_ℓ = P_ℓᵀ ∂U_ℓ,  ∂U_{ℓ−1} = Âᵀ(∂U_ℓ W_ℓᵀ) ⊙ [U_{ℓ−1} > 0].
-    """
-
-    @staticmethod
-    def forward(ctx: Any, field: Field, first: Tensor, *later: Tensor) -> Tensor:
-        members = first.shape[1]
-        u = field.aggregated(first.reshape(first.shape[0], -1))
-        active, spread = [], []
-        for number, weight in enumerate(later):
-            active.append(torch.relu(u))
-            spread.append(_by_member(field.block(len(later) - 1 - number) @ active[-1], members))
-            out = torch.bmm(spread[-1], weight)
-            u = out if number == len(later) - 1 else _side_by_side(out)
-        ctx.field, ctx.shape = field, first.shape
-        ctx.save_for_backward(*later, *active, *spread)
-        return u if later else _by_member(u, members)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        depth = len(ctx.saved_tensors) // 3
-        later, active, spread = (ctx.saved_tensors[i * depth : (i + 1) * depth] for i in range(3))
-        grad, found = grads[0], list[Tensor]()
-        for number in reversed(range(depth)):
-            found.insert(0, torch.bmm(spread[number].transpose(1, 2), grad))
-            inner = _side_by_side(torch.bmm(grad, later[number].transpose(1, 2)))
-            back = ctx.field.block(depth - 1 - number).transposed(inner)
-            grad = _by_member(torch.ops.aten.threshold_backward(back, active[number], 0), ctx.shape[1])
-        table = ctx.field.aggregated_transposed(_side_by_side(grad)).view(ctx.shape)
-        return None, table, *found
+        return convolutions(field, [weights[f"layer{layer}.weight"] for layer in range(self.depth)])
 
 
 @dataclass(frozen=True)
 class Gcn(Encoder):
     """Graph convolutions on the field's blocks."""
+
+    def forward_pass(self, weights: Weights, field: Field) -> ForwardPass | None:
+        """``embed`` outside autograd, to be followed by its closed-form gradients; None with a skip."""
+        if self.skip:
+            return None
+        return ForwardPass(field, [weights[f"layer{layer}.weight"].detach() for layer in range(self.depth)])
 
 
 @dataclass(frozen=True)
@@ -137,7 +108,7 @@ class Mlp(Encoder):
         h = field.attributes(weights.table(FIRST))
         for layer in range(1, self.depth):
             h = _dense_layer(torch.relu(h), weights[f"layer{layer}.weight"], last=layer == self.depth - 1)
-        return h if self.depth > 1 else _by_member(h, weights.count)
+        return h if self.depth > 1 else by_member(h, weights.count)
 
 
 @dataclass(frozen=True)
@@ -152,13 +123,13 @@ class Appnp(Mlp):
         return self.steps
 
     def convolve(self, weights: Weights, field: Field) -> Tensor:
-        start = _side_by_side(super().convolve(weights, field))
+        start = side_by_side(super().convolve(weights, field))
         z = start
         for step in range(self.steps):
             level = self.steps - 1 - step
             local = start if field.whole else start[field.positions(level)]
             z = (1 - self.alpha) * (field.block(level) @ z) + self.alpha * local
-        return _by_member(z, weights.count)
+        return by_member(z, weights.count)
 
 
 @dataclass(frozen=True)
@@ -181,7 +152,7 @@ class MessagePassing(Encoder):
 
     def convolve(self, weights: Weights, field: Field) -> Tensor:
         table = FIRST in weights.tensors
-        x = _by_member(field.attributes(weights.table(FIRST)), weights.count) if table else None
+        x = by_member(field.attributes(weights.table(FIRST)), weights.count) if table else None
         members = [
             self._one(weights, m, field.dense_attributes if x is None else x[m], field)
             for m in range(weights.count)
@@ -237,15 +208,5 @@ def glorot(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
 def _dense_layer(h: Tensor, weight: Tensor, *, last: bool) -> Tensor:
     """(n, M·H) times (M, H, O) -> (M, n, O) for the last layer, else (n, M·O)."""
-    out = torch.bmm(_by_member(h, weight.shape[0]), weight)
-    return out if last else _side_by_side(out)
-
-
-def _by_member(h: Tensor, members: int) -> Tensor:
-    """(n, M·w) -> (M, n, w)."""
-    return h.view(h.shape[0], members, -1).transpose(0, 1)
-
-
-def _side_by_side(h: Tensor) -> Tensor:
-    """(M, n, w) -> (n, M·w)."""
-    return h.transpose(0, 1).reshape(h.shape[1], -1)
+    out = torch.bmm(by_member(h, weight.shape[0]), weight)
+    return out if last else side_by_side(out)

@@ -45,6 +45,7 @@ class _Csr:
     indices: Tensor
     values: Tensor
     shape: tuple[int, int]
+    nnz: int
 
     @cached_property
     def tensor(self) -> Tensor:
@@ -57,7 +58,7 @@ class _Csr:
     def times(self, dense: Tensor) -> Tensor:
         if dense.is_cuda:
             return self.tensor @ dense
-        if self.shape[0] == 0 or not len(self.indices):
+        if not self.nnz:
             return dense.new_zeros(self.shape[0], dense.shape[1])
         bags = torch.embedding_bag(
             dense.contiguous(), self.indices, self.indptr, False, 0, False, self.values, True
@@ -159,4 +160,5 @@ def _csr_on(matrix: Any, device: torch.device) -> _Csr:
         torch.tensor(matrix.indices.astype(kind), device=device),
         torch.tensor(np.asarray(matrix.data, dtype=np.float32), device=device),
         matrix.shape,
+        int(matrix.nnz),
     )

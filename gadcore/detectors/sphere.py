@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from gadcore.detectors.encoders import FIRST, SKIP, Encoder
+from gadcore.detectors.encoders import FIRST, SKIP, Encoder, Gcn
 from gadcore.detectors.fields import Domain, Field
 from gadcore.detectors.training import Values
 from gadcore.detectors.weights import Weights
@@ -77,17 +77,24 @@ class _Objective(torch.autograd.Function):
     def forward(
         ctx: Any, h: Tensor, centres: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor
     ) -> tuple[Tensor, Tensor]:
-        away = h - centres[:, None, :]
-        scores = away.square().sum(dim=2)
-        losses, slopes = _value_and_slope(scores, normal, anomalous, lambdas)
-        ctx.save_for_backward(away, slopes)
+        losses, scores, grad = value_and_gradient(h, centres, normal, anomalous, lambdas)
+        ctx.save_for_backward(grad)
         ctx.mark_non_differentiable(scores)
         return losses, scores
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None, None]:
-        away, slopes = ctx.saved_tensors
-        return away * (2.0 * grads[0][:, None] * slopes)[:, :, None], None, None, None, None
+        return ctx.saved_tensors[0] * grads[0][:, None, None], None, None, None, None
+
+
+def value_and_gradient(
+    h: Tensor, centres: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Losses (M,), scores (M, n) and ∂L/∂h (M, n, K)."""
+    away = h - centres.unsqueeze(1)
+    scores = away.square().sum(dim=2)
+    losses, slopes = _value_and_slope(scores, normal, anomalous, lambdas)
+    return losses, scores, away * (2.0 * slopes).unsqueeze(2)
 
 
 def _value_and_slope(
@@ -96,18 +103,29 @@ def _value_and_slope(
     """Losses (M,) and ∂L/∂a (M, n)."""
     split = normal.shape[1]
     inside, outside = scores[:, :split], scores[:, split:]
-    losses, slopes = (inside * normal).sum(dim=1), torch.empty_like(scores)
-    slopes[:, :split] = normal
-    step = max(1, PAIRS // max(1, split * outside.shape[1]))
-    for first in range(0, len(scores), step) if outside.shape[1] else ():
-        m = slice(first, first + step)
-        above = torch.sigmoid(outside[m, :, None] - inside[m, None, :])  # (m, n_A, n_N)
-        wide, tall = normal[m, :, None], (anomalous[m] * lambdas[m, None])[:, None, :]
-        losses[m] -= torch.bmm(torch.bmm(tall, above), wide)[:, 0, 0]
-        slope = torch.addcmul(above, above, above, value=-1)
-        slopes[m, :split] += normal[m] * torch.bmm(tall, slope)[:, 0]
-        torch.mul(-tall[:, 0], torch.bmm(slope, wide)[:, :, 0], out=slopes[m, split:])
-    return losses, slopes
+    losses = (inside * normal).sum(dim=1)
+    if not outside.shape[1]:
+        return losses, normal
+    step = max(1, PAIRS // (split * outside.shape[1]))
+    if step >= len(scores):
+        ranked, slopes = _ranking(inside, outside, normal, anomalous, lambdas)
+        return losses - ranked, slopes
+    rows = [slice(first, first + step) for first in range(0, len(scores), step)]
+    parts = [_ranking(*(each[m] for each in (inside, outside, normal, anomalous, lambdas))) for m in rows]
+    return losses - torch.cat([ranked for ranked, _ in parts]), torch.cat([slopes for _, slopes in parts])
+
+
+def _ranking(
+    inside: Tensor, outside: Tensor, normal: Tensor, anomalous: Tensor, lambdas: Tensor
+) -> tuple[Tensor, Tensor]:
+    """λ R_AUC (m,) and ∂L/∂a (m, n) of m members."""
+    above = torch.sigmoid(outside.unsqueeze(2) - inside.unsqueeze(1))  # (m, n_A, n_N)
+    wide, tall = normal.unsqueeze(2), (anomalous * lambdas.unsqueeze(1)).unsqueeze(1)
+    ranked = torch.bmm(torch.bmm(tall, above), wide).flatten()
+    slope = torch.addcmul(above, above, above, value=-1)
+    pull = torch.bmm(tall, slope).squeeze(1)
+    push = torch.bmm(slope, wide).squeeze(2)
+    return ranked, torch.cat([torch.addcmul(normal, normal, pull), push * -tall.squeeze(1)], dim=1)
 
 
 def hypersphere_loss(
@@ -144,6 +162,22 @@ class SphereTask:
         losses, self.scores = hypersphere_loss(
             h, self.sphere.centres, self._normal, self._anomalous, self.lambdas
         )
+        return losses
+
+    def gradients(self) -> Tensor | None:
+        """Losses, with .grad of the weights set in closed form; None when the encoder has none."""
+        encoder = self.sphere.encoder
+        if not isinstance(encoder, Gcn):
+            return None
+        with torch.no_grad():
+            made = encoder.forward_pass(self.weights, self.field)
+            if made is None:
+                return None
+            losses, self.scores, grad = value_and_gradient(
+                made.embedding, self.sphere.centres, self._normal, self._anomalous, self.lambdas
+            )
+            for weight, each in zip(self.weights.parameters(), made.gradients(grad)):
+                weight.grad = each
         return losses
 
     def evaluate(self) -> Values | None:

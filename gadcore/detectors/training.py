@@ -6,10 +6,10 @@ and Adam works element by element, so each member learns exactly as it would alo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,14 @@ class Task(Protocol):
 
     def evaluate(self) -> Values | None:
         """(M,) quality of the weights that ``loss`` last saw, higher is better; None without a measure."""
+
+
+@runtime_checkable
+class ClosedForm(Protocol):
+    """A task that can do without autograd."""
+
+    def gradients(self) -> Tensor | None:
+        """Set .grad of every weight and return the losses; None to have ``loss`` differentiated."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +113,9 @@ def _train(task: Task, schedule: Schedule, on_epoch: OnEpoch | None, stage: str)
         schedule.tolerance,
     )
     history: list[Progress] = []
-    ones = torch.ones(weights.count, device=weights.parameters()[0].device)
+    gradients = _gradients(task)
     for epoch in range(1, schedule.epochs + 1):
-        optimiser.zero_grad(set_to_none=True)
-        losses = task.loss()
-        losses.backward(ones)  # type: ignore[no-untyped-call]
+        losses = gradients()
         if epoch % schedule.evaluate_every == 0 or epoch == schedule.epochs:
             _evaluate(task, watch, epoch)
         optimiser.step()
@@ -124,6 +130,23 @@ def _train(task: Task, schedule: Schedule, on_epoch: OnEpoch | None, stage: str)
     if not weights.finite():
         raise ModelError("Training diverged: weights are not finite. Lower lr, or check the attributes.")
     return Trained(history, watch.best, watch.epoch)
+
+
+def _gradients(task: Task) -> Callable[[], Tensor]:
+    """What sets .grad of the weights and gives the losses: the task's closed form, or autograd."""
+    ones = torch.ones(task.weights.count, device=task.weights.parameters()[0].device)
+    closed = task.gradients if isinstance(task, ClosedForm) else lambda: None
+
+    def run() -> Tensor:
+        losses: Tensor | None = closed()
+        if losses is None:
+            for weight in task.weights.parameters():
+                weight.grad = None
+            losses = task.loss()
+            losses.backward(ones)  # type: ignore[no-untyped-call]
+        return losses
+
+    return run
 
 
 def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
