@@ -4,7 +4,7 @@
 
 CPU time of one thread, both sides in the same process and in turns, so that a busy machine slows both.
 Targets: Cora, 10 % labelled, K = 32, 500 epochs of one λ: at least 8 times less than the reference.
-Pubmed, 10 labels more: a warm retrain takes at most 15 % of the cold run, its AUC is at most 0.3 points lower.
+Pubmed, 10 labels more: a warm retrain takes at most 15 % of the cold run; AUC at most 0.3 points lower.
 """
 
 from __future__ import annotations
