@@ -6,8 +6,7 @@ and Adam works element by element, so each member learns exactly as it would alo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -99,11 +98,6 @@ def train(
     task: Task, schedule: Schedule, *, on_epoch: OnEpoch | None = None, stage: str = "training"
 ) -> Trained:
     """Minimise the task's losses; raises ``Cancelled`` within one epoch of ``on_epoch`` returning True."""
-    with _no_denormals():
-        return _train(task, schedule, on_epoch, stage)
-
-
-def _train(task: Task, schedule: Schedule, on_epoch: OnEpoch | None, stage: str) -> Trained:
     weights = task.weights
     optimiser = _adam(weights, schedule)
     watch = _Watch(
@@ -153,16 +147,6 @@ def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
     parameters = weights.parameters()
     fused = parameters[0].device.type in ("cpu", "cuda")
     return torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=fused)
-
-
-@contextmanager
-def _no_denormals() -> Iterator[None]:
-    """Moments of dead units fade below 1e-38 after some 800 epochs, which slows a step of Adam tenfold."""
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
 
 
 def _evaluate(task: Task, watch: _Watch, epoch: int) -> None:
