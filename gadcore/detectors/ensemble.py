@@ -152,7 +152,7 @@ class _Job:
     def _tolerance(self) -> float:
         """Half a standard error of the AUC: held-out labels are few, and longer training is the safer pick.
 
-        On ten Cora splits at 2.5 % (about 4 anomalous labels) test AUC was 87.3 without it and 89.1 with it, by
+        On ten Cora splits at 2.5 % (some 4 anomalous labels) test AUC was 87.3 without and 89.1 with it, by
         two splits that had stopped too early.
         """
         if self.options.one_class:
