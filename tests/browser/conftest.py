@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from page_project import make_project
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from benchmarks.app_in_browser import FLAGS, chromium_path, running_app
 from gadcore.settings import Settings
@@ -130,6 +131,18 @@ def project(server: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wo
 def part(page: Page, name: str) -> Locator:
     """A part of the labelling screen by its test id."""
     return page.get_by_test_id(name)
+
+
+def downloaded(page: Page, button: Locator) -> Path:
+    """The file behind a download button. A click in the instant of a rerun is lost: then click again."""
+    for patience in (10_000, 10_000, TIMEOUT):
+        try:
+            with page.expect_download(timeout=patience) as waiting:
+                button.click()
+            return Path(waiting.value.path())
+        except PlaywrightTimeout:
+            continue
+    raise AssertionError("the button gave no file in three clicks")
 
 
 def open_label(page: Page, server: Server, workspace: Workspace) -> None:

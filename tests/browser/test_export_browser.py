@@ -13,16 +13,14 @@ from pathlib import Path
 import pandas as pd
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server, Tabs
+from .conftest import Server, Tabs, downloaded
 
 
 def download(page: Page, key: str) -> bytes:
     """Click a download button by its key and give the file."""
     button = page.locator(f".st-key-{key}").get_by_role("button")
     expect(button).to_be_enabled()
-    with page.expect_download() as waiting:
-        button.click()
-    return Path(waiting.value.path()).read_bytes()
+    return downloaded(page, button).read_bytes()
 
 
 def test_the_flagged_list_is_filtered_downloaded_and_read_again(

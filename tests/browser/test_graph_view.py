@@ -14,11 +14,12 @@ import pyvis
 from conftest import planted_graph
 from playwright.sync_api import Page, expect
 
-from browser.conftest import Tabs
 from gadcore.cases import Neighbourhood
 from gadcore.labels import Labels
 from gadcore.neighbourhood import neighbourhood
 from pages.shared import graph_view, palette
+
+from .conftest import Tabs
 
 VIS_NETWORK = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
 EVIL = "<img src=x onerror=\"document.title='broken in'\">"

@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 
 from gadcore.errors import NotFound
 from gadcore.workspace import Workspace
-from tests.browser.conftest import Server, Tabs
+
+from .conftest import Server, Tabs
 
 EDGES = "source,target,weight\n" + "".join(f"a{i},a{(i * 7 + 3) % 40},{i % 3 + 1}\n" for i in range(40))
 NODES = "account_id,name,age,segment\n" + "".join(

@@ -11,8 +11,9 @@ import pytest
 from page_project import make_project
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Server, Tabs
 from gadcore.workspace import Workspace
+
+from .conftest import Server, Tabs, downloaded
 
 # Where a point stands on the page, by its hover text; null while the chart is not drawn.
 PLACE = """(name) => {
@@ -133,9 +134,8 @@ def test_a_selection_outlives_a_change_of_colours_and_ends_with_clear(page: Page
 def test_a_selection_is_exported_as_csv(page: Page, trained: Workspace) -> None:
     draw_lasso(page)
     n = selected(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Export CSV").click()
-    table = pd.read_csv(download.value.path(), dtype={"node_id": str})
+    file = downloaded(page, page.get_by_role("button", name="Export CSV"))
+    table = pd.read_csv(file, dtype={"node_id": str})
     assert len(table) == n
     assert all(node in trained.graph for node in table["node_id"])
 

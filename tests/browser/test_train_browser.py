@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from gadcore.workspace import Workspace
-from tests.browser.conftest import Server, Tabs
+
+from .conftest import Server, Tabs
 
 LONG = 200_000  # epochs: more than any test waits for
 
