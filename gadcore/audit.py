@@ -46,7 +46,11 @@ class Draw:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Estimates with 95 % intervals; None, and ``reason`` says why, while there are too few draws."""
+    """Estimates with intervals; None, and ``reason`` says why, while there are too few draws.
+
+    All intervals aim at 95 %. That of the precision falls short of it where the ranking was better when the
+    older draws were made: in simulated sessions it held the true value in 88 to 93 % of them.
+    """
 
     labelled: int
     found: int

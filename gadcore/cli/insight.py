@@ -52,7 +52,7 @@ def _audit_lines(report: AuditReport) -> list[str]:
         f"{report.hits:,} hits in {report.draws:,} random checks; "
         f"{report.since_hit:,} labels since the last hit.",
         "",
-        table(("figure", "estimate", "95 % interval", "why empty"), shown),
+        table(("figure", "estimate", "interval", "why empty"), shown),
         "",
         report.hint,
     ]
