@@ -48,8 +48,8 @@ class Draw:
 class AuditReport:
     """Estimates with intervals; None, and ``reason`` says why, while there are too few draws.
 
-    All intervals aim at 95 %. That of the precision falls short of it where the ranking was better when the
-    older draws were made: in simulated sessions it held the true value in 88 to 93 % of them.
+    All intervals aim at 95 %. That of the precision fell short of it in simulated sessions: it held the true
+    value in 88 to 93 % of them.
     """
 
     labelled: int
