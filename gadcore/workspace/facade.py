@@ -130,7 +130,7 @@ class Workspace(Insight):
         weight: float | str = 1.0,
         judged: Iterable[str] = (),
     ) -> list[LabelEvent]:
-        """Keep one verdict on several nodes, one undo; ``weight`` (or ``GroupRule``) for all but ``judged``."""
+        """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones."""
         given = {"analyst": analyst, "note": note, "source": source}
         return labelling.record_group(self._project, node_ids, verdict, weight, judged, **given)
 
