@@ -212,10 +212,11 @@ class Workspace(Insight):
         device: str = "auto",
         seed: int = 0,
         warm: bool = True,
+        use: bool = True,
         on_progress: OnProgress | None = None,
     ) -> RunInfo:
         """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
-        run = training.queue_run(self._project, model, params, device, seed, warm)
+        run = training.queue_run(self._project, model, params, device, seed, warm, use)
         return perform(self._project.store, self.settings, run.id, on_progress=on_progress)
 
     def ensure_ranked(self) -> RunInfo | None:
