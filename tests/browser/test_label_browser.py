@@ -209,8 +209,8 @@ def test_the_group_of_a_case_is_labelled_as_one(opened) -> None:
 
 def test_the_dialog_says_how_much_a_group_counts(opened) -> None:
     page, workspace = opened
-    graph = workspace.graph
-    node = next(str(graph.node_ids[i]) for i in range(graph.n_nodes) if len(workspace.ring(f"n{i:03d}")) > 3)
+    ids = [str(node) for node in workspace.graph.node_ids]
+    node = next(node for node in ids if len(workspace.ring(node)) > 3)
     page.goto(f"{page.url}&case={node}")
     shows(page, node)
     expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible()
@@ -219,7 +219,8 @@ def test_the_dialog_says_how_much_a_group_counts(opened) -> None:
     expect(boxes.first).to_be_checked()
     others = boxes.count() - 1
     counts = part(page, "group-counts")
-    expect(counts).to_contain_text(f"the {others} others together count as {round(others**0.5, 1):g} verdicts")
+    root = round(others**0.5, 1)
+    expect(counts).to_contain_text(f"the {others} others together count as {root:g} verdicts")
     part(page, "counts-one").click()
     expect(counts).to_contain_text("count as one")
     boxes.last.uncheck()
@@ -345,8 +346,7 @@ def test_a_retrain_brings_a_new_order_and_leaves_the_case(tabs, server, project)
 def test_enough_verdicts_retrain_by_themselves(tabs, server, project) -> None:
     workspace, page = project(labels=True, models=("sgc-lr",)), tabs.new()
     open_label(page, server, workspace)
-    automatic = page.get_by_role("combobox", name="Retrain by itself")
-    automatic.select_option("10")
+    part(page, "auto").select_option("10")
     settled(page)
     for key in ["a", "n"] * 5:
         page.keyboard.press(key)
