@@ -4,7 +4,8 @@
 
 Cohen (1960) takes Pₑ from each analyst's own shares of verdicts; Fleiss (1971) from the shares of all, with
 P the mean share of agreeing pairs of verdicts per node (nodes may have different numbers of verdicts).
-An unsure verdict abstains. A verdict that settles a dispute is no independent opinion and is not counted.
+An unsure verdict abstains. A verdict that settles a dispute is no independent opinion and is not counted; nor
+is one that came with a group (weight below 1), as nobody looked at that node itself.
 """
 
 from __future__ import annotations
@@ -96,11 +97,11 @@ def agreement(events: Iterable[LabelEvent]) -> Agreement:
 
 
 def by_analyst(events: Iterable[LabelEvent]) -> tuple[dict[str, dict[str, Verdict]], set[str]]:
-    """Node -> analyst -> latest verdict (unsure left out), and nodes whose last word settled a dispute."""
+    """Node -> analyst -> latest own verdict (not unsure), and nodes whose last word settled a dispute."""
     given: dict[str, dict[str, Verdict]] = {}
     settled: set[str] = set()
     for event in sorted(events, key=lambda event: event.id):
-        if event.kind != "label" or event.verdict is None:
+        if event.kind != "label" or event.verdict is None or event.weight < 1:
             continue
         if event.source == ADJUDICATION:
             settled.add(event.node_id)

@@ -8,6 +8,9 @@ of the open nodes (queries/sampling.py; size M_h) when F_j anomalies are already
 and the total is estimated by  mean_j F_j + Σ_h M_h x_h / m_h  with x_h hits among m_h draws of a stratum. The
 interval joins exact (Clopper–Pearson) intervals of the strata by the method of variance estimates recovery
 (Zou and Donner 2008). Left = total − found.
+
+A verdict that came with a group is never a draw: groups have no inclusion probability. Its node counts as
+labelled and, if anomalous, as found, although nobody looked at it: wrong members make "found" too high.
 """
 
 from __future__ import annotations

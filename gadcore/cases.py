@@ -58,6 +58,7 @@ class RunInfo:
     message: str  # why it failed, or ""
     versions: dict[str, str]
     in_use: bool  # scores of this run are shown
+    for_use: bool = True  # its scores are shown as soon as it is done
 
     @property
     def live(self) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,36 @@ _WORDS = {
 }
 
 
+class GroupRule(StrEnum):
+    """How much one verdict on m nodes that were not looked at one by one counts, all of them together."""
+
+    ONE = "one"  # as one verdict: one look was taken
+    ROOT = "root"  # as √m verdicts: between one look and m
+    FULL = "full"  # as m verdicts: each node was looked at
+
+    def weight(self, members: int) -> float:
+        """Weight of each of ``members`` nodes."""
+        total = {GroupRule.ONE: 1.0, GroupRule.ROOT: sqrt(members), GroupRule.FULL: float(members)}[self]
+        return total / max(1, members)
+
+    @classmethod
+    def parse(cls, text: str) -> GroupRule:
+        try:
+            return cls(text)
+        except ValueError:
+            raise LabelError(
+                f"{text!r} does not say how much a group counts. Expected: one (as one verdict), "
+                "root (as √m verdicts for m nodes) or full (as m verdicts)."
+            ) from None
+
+
+def checked_weight(weight: float) -> float:
+    """A weight as it may be stored; LabelError when it is not above 0 and at most 1."""
+    if not 0 < weight <= 1:
+        raise LabelError(f"A weight of {weight:g}. Expected: above 0, at most 1, where 1 is a full verdict.")
+    return float(weight)
+
+
 @dataclass(frozen=True)
 class LabelEvent:
     """One line of the append-only record. ``kind`` is label, undo or redo; the latter two name a group."""
@@ -62,7 +93,7 @@ class LabelEvent:
     note: str = ""
     strategy: str = ""  # which query chose the case
     inclusion_probability: float | None = None  # of the audit draw; None when chosen actively
-    weight: float = 1.0
+    weight: float = 1.0  # below 1: given with a group, nobody looked at this node itself
 
 
 @dataclass(frozen=True)
@@ -132,6 +163,11 @@ class Labels:
         return np.concatenate([self.normal, self.anomalous])
 
     @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """How much each label counts, in the order of ``indices``: 1 unless it came with a group."""
+        return np.array([self.weight.get(int(node), 1.0) for node in self.indices], dtype=np.float64)
+
+    @property
     def targets(self) -> npt.NDArray[np.int8]:
         """0 for each normal, 1 for each anomalous node, in the order of ``indices``."""
         return np.concatenate([np.zeros(len(self.normal), np.int8), np.ones(len(self.anomalous), np.int8)])
@@ -143,15 +179,16 @@ class Labels:
         return y
 
     def hash(self, graph: Graph) -> str:
-        """sha256 over (node id, verdict) pairs: equal label sets, equal hash, whatever their order."""
+        """sha256 over (node id, verdict) and weights below 1: equal label sets, equal hash, in any order."""
         rows = [
             f"{graph.node_ids[i]}\x1f{word}"
+            + (f"\x1f{self.weight[i]:.6g}" if self.weight.get(i, 1.0) != 1.0 else "")
             for part, word in (
                 (self.normal, "normal"),
                 (self.anomalous, "anomalous"),
                 (self.unsure, "unsure"),
             )
-            for i in part
+            for i in part.tolist()
         ]
         return hashlib.sha256("\x1e".join(sorted(rows)).encode()).hexdigest()
 

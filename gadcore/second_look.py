@@ -4,6 +4,7 @@
                  the median normal one): the rule of confident learning (Northcutt et al. 2021) on ranks
     neighbours   most labelled neighbours have the other verdict, and more than is usual for this verdict
     analysts     analysts disagree and nobody has settled it
+    group        one of these holds, and the node was labelled with a group: nobody looked at it itself
 
 Nothing is claimed from a model that does not rank the labels, nor from a handful of labels.
 """
@@ -28,6 +29,7 @@ LEAST_LABELS = 5  # of each verdict, before the model may disagree
 LEAST_AUC = 0.7  # out of fold, likewise
 LEAST_AROUND = 3  # labelled neighbours
 MOST = 0.75  # share of them with the other verdict
+UNSEEN = 0.25  # strength added to a doubt about a node that was labelled with a group
 UNUSUAL = 0.25  # by how much that exceeds the share around other nodes with the same verdict
 _WORD = ("normal", "anomalous")
 
@@ -37,7 +39,7 @@ class Doubt:
     """One reason to look again."""
 
     node: int
-    kind: str  # model, neighbours, analysts
+    kind: str  # model, neighbours, analysts, group
     strength: float  # 0..1
     reason: str
 
@@ -68,6 +70,8 @@ def doubts(
     ]
     for doubt in every:
         found.setdefault(doubt.node, []).append(doubt)
+    for node in found.keys() & labels.weight.keys():
+        found[node].append(Doubt(node, "group", UNSEEN, "labelled with a group, not looked at itself"))
     order = sorted(found, key=lambda node: (-total(found[node]), node))
     return {node: found[node] for node in order}
 

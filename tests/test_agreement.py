@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -100,3 +101,11 @@ def test_the_workspace_counts_what_stands(settings, planted) -> None:
     found = project.agreement()
     assert (found.disputed, found.settled) == ([], 1)
     assert project.current()["n001"].verdict is A
+
+
+def test_a_verdict_given_with_a_group_is_no_opinion_on_the_node() -> None:
+    own = events(*(("abcdef"[i], "ana", A if i < 3 else N) for i in range(6)))
+    swept = [replace(event, id=10 + event.id, analyst="bo", verdict=A, weight=0.4) for event in own]
+    found = agreement([*own, *swept])
+    assert (found.analysts, found.nodes, found.disputed) == ({"ana": 6}, 0, [])
+    assert agreement([*own, *(replace(event, weight=1.0) for event in swept)]).nodes == 6

@@ -155,6 +155,15 @@ def test_label_undo_redo_and_note(project: str, capsys) -> None:
     assert "not a verdict" in capsys.readouterr().err
 
 
+def test_a_verdict_on_several_nodes_counts_as_told(project: str, capsys) -> None:
+    told = answer(capsys, "label", "-p", project, "n001", "n002", "n003", "n004", "a", "--group", "root")
+    assert [event["weight"] for event in told["events"]] == [0.5] * 4
+    assert main(["label", "-p", project, "n005", "n006", "n", "--weight", "0.25"]) == 0
+    assert "counts as 0.5 of 2 verdicts" in capsys.readouterr().out
+    assert main(["label", "-p", project, "n007", "n", "--weight", "3"]) == 1
+    assert "at most 1" in capsys.readouterr().err
+
+
 def test_label_files_go_in_and_out(project: str, label_file: Path, tmp_path: Path, capsys) -> None:
     seen = answer(capsys, "labels", "import", str(label_file), "-p", project)
     assert (seen["added"], seen["unchanged"], seen["unknown"]) == (38, 0, [])

@@ -9,7 +9,7 @@ import pytest
 
 from gadcore.errors import LabelError
 from gadcore.graph import Graph, make_graph
-from gadcore.labels import LabelEvent, Labels, Verdict
+from gadcore.labels import GroupRule, LabelEvent, Labels, Verdict, checked_weight
 
 
 @pytest.fixture
@@ -33,6 +33,7 @@ def test_labels_from_events_follow_ids_not_rows(graph: Graph) -> None:
     assert (list(labels.normal), list(labels.anomalous), list(labels.unsure)) == ([0], [5], [2])
     assert labels.inclusion == {5: 0.2}
     assert labels.weight == {0: 0.5}
+    assert list(labels.weights) == [0.5, 1.0]
     assert len(labels) == 2
 
 
@@ -72,3 +73,24 @@ def test_verdicts_are_read_from_usual_words(text: str, verdict: Verdict) -> None
 def test_an_unknown_verdict_names_the_known_ones() -> None:
     with pytest.raises(LabelError, match=r"'maybe'.*normal, anomalous or unsure"):
         Verdict.parse("maybe")
+
+
+def test_hash_knows_weights_and_takes_a_weight_of_one_for_none(graph: Graph) -> None:
+    plain = Labels.from_indices(graph, normal=[0, 1], anomalous=[2])
+    ones = Labels(plain.normal, plain.anomalous, weight={0: 1.0})
+    halves = Labels(plain.normal, plain.anomalous, weight={0: 0.5})
+    assert plain.hash(graph) == ones.hash(graph) != halves.hash(graph)
+
+
+@pytest.mark.parametrize(("rule", "total"), [("one", 1.0), ("root", 3.0), ("full", 9.0)])
+def test_a_group_counts_by_its_rule(rule: str, total: float) -> None:
+    assert 9 * GroupRule.parse(rule).weight(9) == pytest.approx(total)
+    assert GroupRule.parse(rule).weight(1) == 1.0
+
+
+def test_an_unknown_rule_or_weight_says_what_is_expected() -> None:
+    with pytest.raises(LabelError, match=r"'half'.*one .*root .*full"):
+        GroupRule.parse("half")
+    for bad in (0.0, -1.0, 1.5, float("nan")):
+        with pytest.raises(LabelError, match="at most 1"):
+            checked_weight(bad)

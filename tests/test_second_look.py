@@ -95,6 +95,16 @@ def test_a_case_is_listed_until_it_is_settled(project: Workspace) -> None:
     assert project.second_look() == []
 
 
+def test_a_doubt_about_a_node_labelled_with_a_group_says_so(project: Workspace) -> None:
+    project.record("n001", "anomalous", analyst="ana")
+    project.record("n001", "normal", analyst="bo")
+    project.record_group(["n001", "n002", "n003"], "anomalous", analyst="cy", weight="root")
+    listed = project.second_look()
+    assert [case.node_id for case in listed] == ["n001"]  # a group alone is no doubt
+    assert listed[0].kinds == ["analysts", "group"]
+    assert "not looked at" in listed[0].reasons[1]
+
+
 def test_the_model_of_the_run_in_use_is_heard(project: Workspace, planted) -> None:
     graph, y = planted
     ids = [str(node) for node in graph.node_ids]

@@ -55,6 +55,20 @@ def test_an_older_data_base_is_migrated_step_by_step(settings: Settings, store: 
         assert version_of(connection) == schema.VERSION
 
 
+def test_a_data_base_of_the_first_version_opens_with_its_labels_and_runs(settings: Settings, store: Store):
+    store.events("payments-1").append([{"node_id": "n1", "verdict": "anomalous"}], analyst="ana")
+    run = store.runs.add("payments-1", RUN)
+    with store.database.writing() as connection:
+        connection.execute(text("ALTER TABLE runs DROP COLUMN for_use"))
+        connection.execute(update(schema.schema_version).values(version=1))
+    close_stores()
+    opened = open_store(settings)
+    assert [event.weight for event in opened.events("payments-1").view().current.values()] == [1.0]
+    assert opened.runs.get(run.id).for_use is True
+    with opened.database.reading() as connection:
+        assert version_of(connection) == schema.VERSION
+
+
 def test_a_failed_migration_leaves_the_data_base_as_it_was(settings: Settings, store: Store, monkeypatch):
     close_stores()
     bad = {schema.VERSION + 1: lambda c: c.execute(text("UPDATE nowhere SET x = 1"))}
@@ -191,6 +205,14 @@ def test_a_done_run_is_in_use_until_another_is(store: Store) -> None:
         store.runs.finish(run.id, "done", use_for="payments-1")
     assert [run.in_use for run in store.runs.of_project("payments-1")] == [True, False]
     store.projects.use_run("payments-1", runs[0].id)
+    assert [run.in_use for run in store.runs.of_project("payments-1")] == [False, True]
+
+
+def test_a_run_that_is_not_for_use_takes_only_an_empty_place(store: Store) -> None:
+    runs = [store.runs.add("payments-1", {**RUN, "for_use": False}) for _ in range(2)]
+    for run in runs:
+        store.runs.claim(run.id, "cpu")
+        store.runs.finish(run.id, "done", use_for="payments-1")
     assert [run.in_use for run in store.runs.of_project("payments-1")] == [False, True]
 
 

@@ -111,6 +111,44 @@ def test_a_group_with_one_unknown_node_is_refused_as_a_whole(project: Workspace)
     assert project.current() == {}
 
 
+def test_a_rule_shares_its_total_among_those_not_looked_at(project: Workspace) -> None:
+    nodes = [f"n{i:03d}" for i in range(5)]
+    events = project.record_group(nodes, "a", weight="root", judged=["n000"])
+    assert [event.weight for event in events] == [1.0, 0.5, 0.5, 0.5, 0.5]
+    assert project.labels().weight == dict.fromkeys(range(1, 5), 0.5)
+    assert project.case("n003").events[0]["weight"] == 0.5
+
+
+def test_a_group_does_not_weaken_the_same_verdict_but_may_overrule_another(project: Workspace) -> None:
+    project.record("n001", "a")
+    project.record("n002", "n")
+    project.record_group(["n001", "n002", "n003"], "a", weight=0.25)
+    assert {node: event.weight for node, event in project.current().items()} == {
+        "n001": 1.0, "n002": 0.25, "n003": 0.25,
+    }  # fmt: skip
+
+
+def test_a_weight_out_of_range_is_refused_and_nothing_is_written(project: Workspace) -> None:
+    for weight in (0.0, 2.0, "some"):
+        with pytest.raises(LabelError, match="Expected"):
+            project.record_group(["n001"], "a", weight=weight)
+    assert project.current() == {}
+
+
+def test_weights_go_through_a_label_file(project: Workspace, settings: Settings, tmp_path: Path) -> None:
+    project.record_group(["n001", "n002"], "a", weight=1 / 3)
+    project.record("n003", "n")
+    path = tmp_path / "labels.csv"
+    project.export_labels(path)
+    target = Workspace.create("target", reading(project.graph), settings=settings)
+    assert target.import_labels(path)["added"] == 3
+    assert target.labels().weight == project.labels().weight == {1: 1 / 3, 2: 1 / 3}
+    target.record("n001", "a")  # looked at: counts in full, which the file does not know
+    assert target.import_labels(path) == {"added": 1, "unchanged": 2, "unknown": []}
+    path.write_text("node_id,label\nn002,a\n")
+    assert target.import_labels(path)["unchanged"] == 1
+
+
 def test_a_group_is_one_undo(project: Workspace) -> None:
     project.record("n005", "n")
     events = project.record_group(["n001", "n002", "n001"], "a", weight=0.5, source="ring")
@@ -208,6 +246,7 @@ def test_import_of_labels_reports_what_it_did(project: Workspace, tmp_path: Path
         ("labels.csv", "node,colour\nn001,red\n", "colour"),
         ("labels.csv", "node_id,label\nn001,maybe\n", "row 2"),
         ("labels.csv", "node_id,label\nn001,1\nn001,0\n", "two verdicts"),
+        ("labels.csv", "node_id,label,weight\nn001,1,75.3\n", "row 2.*above 0, at most 1"),
         ("labels.csv", "", "cannot be read"),
         ("labels.xlsx", "x", "no label file"),
         ("labels.parquet", "x", "cannot be read"),

@@ -19,6 +19,15 @@ def add_commands(commands: Commands) -> None:
     label.add_argument("nodes", nargs="+", metavar="NODE", help="node id, or several")
     label.add_argument("verdict", help="normal, anomalous or unsure (also n, a, u)")
     label.add_argument("--note", default="", help="why")
+    counts = label.add_mutually_exclusive_group()
+    counts.add_argument(
+        "--group",
+        choices=("one", "root", "full"),
+        default="full",
+        help="several nodes, not looked at one by one, count together as one verdict, as √m, or in full "
+        "(default: full)",
+    )
+    counts.add_argument("--weight", type=float, help="how much the verdict counts for each node (0 to 1)")
     label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
     for name, summary in (("undo", "take back your last verdict"), ("redo", "restore what was taken back")):
@@ -41,11 +50,12 @@ def add_commands(commands: Commands) -> None:
 def record(given: Namespace) -> None:
     """Record one verdict for one node or several (one group, one undo)."""
     project = gadcore.Workspace.open(given.project)
+    weight = given.group if given.weight is None else given.weight
     events = project.record_group(
-        given.nodes, given.verdict, analyst=given.analyst, note=given.note, source="cli"
+        given.nodes, given.verdict, analyst=given.analyst, note=given.note, source="cli", weight=weight
     )
     counts = project.counts()
-    out(given, {"events": events, "counts": counts}, _done(events), _counted(counts))
+    out(given, {"events": events, "counts": counts}, _done(events) + _together(events), _counted(counts))
 
 
 def toggle(given: Namespace) -> None:
@@ -82,6 +92,12 @@ def _done(events: list[LabelEvent]) -> str:
     verdict = events[0].verdict
     names = ", ".join(event.node_id for event in events[:5]) + (" …" if len(events) > 5 else "")
     return f"{names} → {verdict.value if verdict else ''}"
+
+
+def _together(events: list[LabelEvent]) -> str:
+    """What the events count as, unless that is their number."""
+    total = sum(event.weight for event in events)
+    return "" if total == len(events) else f" (counts as {total:.2g} of {len(events):,} verdicts)"
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -69,6 +69,7 @@ class Detector:
     ) -> Self:
         """Learn from the labels; ``validation`` selects (λ, epoch, grid), ``warm_start`` is an earlier fit.
 
+        ``labels.weights`` weigh the labels in the loss; figures on held-out labels count each label once.
         ``on_epoch`` returning True stops the work within one epoch and raises ``Cancelled``.
         """
         raise ModelError(f"{type(self).__name__} has no fit")

@@ -70,9 +70,9 @@ class DeepWalk(Detector):
         z, y, rows = self.embedding_, labels.targets, labels.indices
         if z is None:
             return
-        weight = np.repeat(balanced(y)[:, None], len(STRENGTHS), axis=1)
+        weight = np.repeat(balanced(y, labels.weights)[:, None], len(STRENGTHS), axis=1)
         coefficients, intercepts = fit_logistic(z[rows], y, weight, STRENGTHS)
-        outside = _out_of_fold(z[rows], y, self.seed)
+        outside = _out_of_fold(z[rows], y, labels.weights, self.seed)
         if validation is not None:
             chosen = z[validation.indices] @ coefficients + intercepts
             figures = [auc(validation.targets, column) for column in chosen.T]
@@ -106,7 +106,7 @@ class DeepWalk(Detector):
 
 
 def _out_of_fold(
-    z: FloatArray, y: npt.NDArray[Any], seed: int
+    z: FloatArray, y: npt.NDArray[Any], own: npt.NDArray[np.float64], seed: int
 ) -> tuple[npt.NDArray[np.float64], IntArray] | None:
     """(n, strengths) scores of each label by a model fitted without its fold, and the folds."""
     fold = label_folds(y, FOLDS, seed)
@@ -114,7 +114,8 @@ def _out_of_fold(
         return None
     scores = np.empty((len(y), len(STRENGTHS)))
     for f in np.unique(fold):
-        weight = np.repeat(balanced(y, (fold != f).astype(np.float64))[:, None], len(STRENGTHS), axis=1)
+        kept = balanced(y, np.where(fold == f, 0.0, own))
+        weight = np.repeat(kept[:, None], len(STRENGTHS), axis=1)
         coefficients, intercepts = fit_logistic(z, y, weight, STRENGTHS)
         scores[fold == f] = z[fold == f] @ coefficients + intercepts
     return scores, fold

@@ -1,4 +1,4 @@
-"""Dominant (Ding et al., SDM 2019): a GCN auto-encoder of structure and attributes; no labels.
+"""Dominant (Ding et al., SDM 2019): a GCN auto-encoder of structure and attributes; no labels, so no weights.
 
     Z = GCN(X),  Â_uv = z_u · z_v,  X̂ = Â Z W
     score(v) = (1 − α) ‖x_v − x̂_v‖ + α ‖a_v − â_v‖

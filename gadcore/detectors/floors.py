@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from gadcore.detectors.arrays import load_arrays, normalised_adjacency, save_arrays
 from gadcore.detectors.base import BOTH, NO_LABELS, Detector, OnEpoch
 from gadcore.detectors.held_out import fold_auc, label_folds
-from gadcore.detectors.linear import own_weights, spread_out, usable
+from gadcore.detectors.linear import spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
@@ -54,7 +54,7 @@ class IsolationForest(Detector):
         on_epoch: OnEpoch | None = None,
         warm_start: Detector | None = None,
     ) -> Self:
-        """Grow the trees on all nodes; labels are not used, so the AUC on them is honest."""
+        """Grow the trees on all nodes; no label and no weight is used, so the AUC on labels is honest."""
         from sklearn.ensemble import IsolationForest as Forest
 
         self.basis_ = NO_LABELS
@@ -123,7 +123,7 @@ class LabelPropagation(Detector):
     ) -> Self:
         self.basis_ = self.check_labels(labels)
         nodes, y = labels.indices, labels.targets
-        own = own_weights(labels)
+        own = labels.weights
         held = validation if usable(validation) else None
         fold = None if held else label_folds(y, self.folds, self.seed)
         weights = [balanced(y, own)]

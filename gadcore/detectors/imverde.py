@@ -7,7 +7,8 @@ shared within the batch: a node that was visited draws fewer walks. Pairs within
 examples of a skip-gram with uniform negatives and separate tables for both ends.
 
 Classifier. p = softmax(V [softmax(W_x x), softmax(W_e e)]): three cross-entropies, one for each softmax; the
-epoch is chosen on validation AUC, else on label folds.
+epoch is chosen on validation AUC, else on label folds. Label weights count in the classifier; walks start at
+and jump between labelled nodes whatever their weight.
 Saved: the classifier's weights by name, ``embedding`` (N, K), ``scores`` (N,).
 """
 
@@ -23,7 +24,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gadcore.detectors.arrays import load_arrays, save_arrays
 from gadcore.detectors.base import Detector, OnEpoch
 from gadcore.detectors.encoders import Encoder, glorot, make_encoder
 from gadcore.detectors.fields import Domain, Field
@@ -43,6 +43,7 @@ class ImVerde(Supervised):
     """Vertex-diminished walks and a classifier on attributes and embedding."""
 
     name: ClassVar[str] = "imverde"
+    extras: ClassVar[dict[str, str]] = {"embedding": "table_"}
 
     lr: float = 1e-2
     batches: int = 100
@@ -97,16 +98,9 @@ class ImVerde(Supervised):
         both = torch.cat([by_x.softmax(2), by_walk.softmax(2)], dim=2)
         return by_x, by_walk, torch.bmm(both, weights["joint.weight"])
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        state = super()._write(folder)
-        save_arrays(folder, {**load_arrays(folder), "embedding": self.table_})
-        return state
-
     def _read(self, folder: Path, state: dict[str, Any]) -> None:
         super()._read(folder, state)
-        self.weights_.tensors.pop("embedding", None)
-        self.weights_.axes.pop("embedding", None)
-        self.table_ = self.embedding_ = load_arrays(folder)["embedding"]
+        self.embedding_ = self.table_
 
 
 def walk_embedding(

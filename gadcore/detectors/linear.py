@@ -161,7 +161,7 @@ class Task:
             powers,
             labels.indices,
             labels.targets,
-            own_weights(labels),
+            labels.weights,
             held.indices,
             held.targets,
             None if len(held) else fold,
@@ -172,11 +172,6 @@ class Task:
 def usable(validation: Labels | None) -> TypeGuard[Labels]:
     """Whether validation labels can select anything: both classes are there."""
     return validation is not None and len(validation.normal) > 0 and len(validation.anomalous) > 0
-
-
-def own_weights(labels: Labels) -> Array:
-    """(n,) weight of each label, in the order of ``labels.indices``."""
-    return np.array([labels.weight.get(int(node), 1.0) for node in labels.indices])
 
 
 def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:

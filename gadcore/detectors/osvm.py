@@ -3,7 +3,8 @@
     f(x) = Σ_i α_i exp(−γ ‖x − s_i‖²) − ρ,   score = −f(x)
 
 γ comes from {1e-3, …, 1e3} by the smallest mean score of validation normals, the paper's rule for methods
-that learn from normal labels alone; without a validation set from a fifth of the normal labels.
+that learn from normal labels alone; without a validation set from a fifth of the normal labels. A label's
+weight scales the bound of its α_i: a node that was labelled with a group pulls less at the boundary.
 Saved: ``support`` (S, D), ``dual`` (S,), ``offset`` (1,), ``gamma`` (1,), ``scores`` (N,).
 """
 
@@ -50,10 +51,10 @@ class Osvm(Detector):
         train, held = _hold_out(labels.normal, validation, self.seed)
         losses = []
         for gamma in GAMMAS:
-            self._learn(graph.x, train, gamma)
+            self._learn(graph.x, train, labels, gamma)
             losses.append(float(self._score(graph.x[held]).mean()))
             report.step(losses[-1], stage="choosing γ")
-        self._learn(graph.x, labels.normal, GAMMAS[int(np.argmin(losses))])
+        self._learn(graph.x, labels.normal, labels, GAMMAS[int(np.argmin(losses))])
         self.scores_ = self._score(graph.x)
         report.step(min(losses))
         self.history_ = report.history
@@ -62,10 +63,11 @@ class Osvm(Detector):
     def score_new(self, graph: Graph) -> FloatArray:
         return self._score(graph.x)
 
-    def _learn(self, x: Features, rows: IntArray, gamma: float) -> None:
+    def _learn(self, x: Features, rows: IntArray, labels: Labels, gamma: float) -> None:
         from sklearn.svm import OneClassSVM
 
-        machine = OneClassSVM(kernel="rbf", gamma=gamma, nu=self.nu).fit(_dense(x[rows]))
+        own = [labels.weight.get(node, 1.0) for node in rows.tolist()]
+        machine = OneClassSVM(kernel="rbf", gamma=gamma, nu=self.nu).fit(_dense(x[rows]), sample_weight=own)
         self._support = np.asarray(machine.support_vectors_, dtype=np.float32)
         self._dual = np.asarray(machine.dual_coef_, dtype=np.float32).ravel()
         self._offset, self._gamma = float(machine.offset_[0]), gamma

@@ -197,8 +197,7 @@ def first_centres(encoder: Encoder, weights: Weights, field: Field, normal: Tens
 
 def label_weights(labels: Labels, held_out: npt.NDArray[np.bool_]) -> tuple[FloatMatrix, FloatMatrix]:
     """Weights (M, n_N) and (M, n_A) with rows of sum 1; held_out (M, n) marks labels to hide."""
-    own = np.array([labels.weight.get(int(node), 1.0) for node in labels.indices], dtype=np.float32)
-    seen = np.where(held_out, 0.0, own).astype(np.float32)
+    seen = np.where(held_out, 0.0, labels.weights).astype(np.float32)
     split = len(labels.normal)
     parts = seen[:, :split], seen[:, split:]
     normal, anomalous = (part / np.maximum(part.sum(axis=1, keepdims=True), 1e-12) for part in parts)

@@ -5,14 +5,15 @@ first member sees all labels; without ``validation`` one more member per label f
 gives honest scores of the labels. All are trained in one pass by training.py.
 
 Saved: detector.json has ``columns`` (what the rows of the first weight stand for), ``auc`` and ``basis``;
-model.safetensors has the weights of the first member by name, ``scores`` (N,) and ``out_of_fold`` (N,).
+model.safetensors has the weights of the first member by name, the arrays of ``extras``, ``scores`` (N,) and
+``out_of_fold`` (N,). Label weights are the weights of the loss; held-out AUCs count each label once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,8 @@ TABLES = frozenset((FIRST, SKIP))
 @dataclass(eq=False, repr=False)
 class Supervised(Detector):
     """Base: parameters of the network and of its training."""
+
+    extras: ClassVar[dict[str, str]] = {}  # arrays saved beside the weights: name in the file -> attribute
 
     seed: int = 0
     width: int = 32
@@ -124,7 +127,8 @@ class Supervised(Detector):
         return next(iter(self.weights_.tensors))
 
     def _write(self, folder: Path) -> dict[str, Any]:
-        arrays = {**self.weights_.member(0), "scores": self.scores_}
+        extra = {name: getattr(self, attribute) for name, attribute in self.extras.items()}
+        arrays = {**self.weights_.member(0), **extra, "scores": self.scores_}
         if self.out_of_fold_ is not None:
             arrays["out_of_fold"] = self.out_of_fold_
         save_arrays(folder, arrays)
@@ -133,6 +137,8 @@ class Supervised(Detector):
     def _read(self, folder: Path, state: dict[str, Any]) -> None:
         arrays = load_arrays(folder)
         self.scores_, self.out_of_fold_ = arrays.pop("scores"), arrays.pop("out_of_fold", None)
+        for name, attribute in self.extras.items():
+            setattr(self, attribute, arrays.pop(name))
         tensors = {name: torch.tensor(array) for name, array in arrays.items()}
         self.weights_ = Weights.stack([tensors], TABLES, pick_device(self.device))
         self.columns_, self.auc_, self.basis_ = tuple(state["columns"]), state["auc"], state["basis"]
@@ -187,8 +193,7 @@ class SupervisedTask:
 
 def _seen(labels: Labels, fold: npt.NDArray[np.int64] | None, members: int) -> npt.NDArray[np.float32]:
     """(M, n) weight of each label for each member: 0 where its fold is held out."""
-    own = np.array([labels.weight.get(int(node), 1.0) for node in labels.indices], dtype=np.float32)
-    seen = np.tile(own, (members, 1))
+    seen = np.tile(labels.weights.astype(np.float32), (members, 1))
     for member in range(1, members):
         seen[member, fold == member - 1] = 0.0
     return seen

@@ -17,7 +17,7 @@ import xgboost
 from gadcore.detectors.arrays import load_arrays, propagate, save_arrays
 from gadcore.detectors.base import BOTH, Detector, OnEpoch
 from gadcore.detectors.held_out import fold_auc, label_folds
-from gadcore.detectors.linear import own_weights, spread_out, usable
+from gadcore.detectors.linear import spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
@@ -80,7 +80,7 @@ class XgbGraph(Detector):
         self.basis_ = self.check_labels(labels)
         powers = propagate(graph, self.hops)
         nodes, y = labels.indices, labels.targets
-        weight = own_weights(labels)
+        weight = labels.weights
         self.sparse_ = any(sp.issparse(z) for z in powers)
         rows = stacked(powers, nodes, self.sparse_)
         held = _Held.make(powers, validation, self.sparse_)

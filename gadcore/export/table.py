@@ -39,6 +39,7 @@ COLUMNS = (
     "probability_basis",
     "verdict",
     "label_source",
+    "label_weight",
     "analyst",
     "labelled_at",
     "note",
@@ -199,12 +200,13 @@ def _probabilities(result: Result, nodes: IntArray) -> npt.NDArray[np.float64]:
     return np.asarray(result.probability, dtype=np.float64)[nodes].round(4)
 
 
-def _verdict_columns(events: Sequence[LabelEvent | None]) -> dict[str, list[str]]:
-    """Verdict, source, analyst and time; empty where a node has no verdict."""
+def _verdict_columns(events: Sequence[LabelEvent | None]) -> dict[str, list[Any]]:
+    """Verdict, source, weight, analyst and time; empty where a node has no verdict."""
     given = [e if e is not None and e.verdict is not None else None for e in events]
     return {
         "verdict": [e.verdict.value if e and e.verdict else "" for e in given],
         "label_source": [e.source if e else "" for e in given],
+        "label_weight": [e.weight if e else None for e in given],
         "analyst": [e.analyst if e else "" for e in given],
         "labelled_at": [e.at.isoformat(timespec="seconds") if e else "" for e in given],
     }

@@ -7,15 +7,26 @@ A step gets a connection inside the transaction that also raises the version: it
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from sqlalchemy import Connection, insert, inspect, select, update
+from sqlalchemy import Column, Connection, insert, inspect, select, text, update
+from sqlalchemy.schema import CreateColumn
 
 from gadcore.errors import StoreError
 from gadcore.store import schema
 
 Step = Callable[[Connection], None]
 
-STEPS: dict[int, Step] = {}
+
+def _add_column(connection: Connection, column: Column[Any]) -> None:
+    """Add a column of the present schema, with its default in the rows that are there."""
+    described = CreateColumn(column).compile(dialect=connection.dialect)
+    connection.execute(text(f"ALTER TABLE {column.table.name} ADD COLUMN {described}"))
+
+
+STEPS: dict[int, Step] = {
+    2: lambda connection: _add_column(connection, schema.runs.c.for_use),
+}
 
 
 def migrate(connection: Connection) -> int:

@@ -128,7 +128,8 @@ class RunRows:
     def finish(self, run_id: str, status: str, *, use_for: str | None = None, **values: Any) -> bool:
         """End a live run with its outcome; False when somebody has ended it already.
 
-        ``use_for`` names the project that shows the run's scores from now on, in the same transaction.
+        ``use_for`` names the project that shows the run's scores from now on, in the same transaction; a run
+        that is not ``for_use`` takes that place only if it is empty.
         """
         moment = now()
         query = update(runs).where(runs.c.id == run_id, runs.c.status.in_(LIVE))
@@ -139,7 +140,10 @@ class RunRows:
                 query.values(status=status, ended_at=moment, seconds=seconds, **values)
             ).rowcount
             if ended and use_for:
-                connection.execute(update(projects).where(projects.c.id == use_for).values(run_in_use=run_id))
+                asked = select(runs.c.for_use).where(runs.c.id == run_id).scalar_subquery()
+                place = update(projects).where(projects.c.id == use_for)
+                free = asked | projects.c.run_in_use.is_(None)
+                connection.execute(place.where(free).values(run_in_use=run_id))
                 connection.execute(delete(progress).where(progress.c.run_id == run_id))  # in history.json
         return bool(ended)
 

@@ -27,9 +27,10 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    true,
 )
 
-VERSION = 1
+VERSION = 2
 
 metadata = MetaData()
 
@@ -114,6 +115,7 @@ runs = Table(
     Column("params", JSON, nullable=False),
     Column("seed", Integer, nullable=False),
     Column("warm", Boolean, nullable=False),  # may start from the run in use
+    Column("for_use", Boolean, nullable=False, server_default=true()),  # takes the place of the run in use
     Column("device", String(20), nullable=False),
     Column("graph_fingerprint", String(64), nullable=False),
     Column("label_hash", String(64), nullable=False),

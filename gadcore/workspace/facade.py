@@ -127,12 +127,12 @@ class Workspace(Insight):
         analyst: str | None = None,
         note: str = "",
         source: str = "ring",
-        weight: float = 1.0,
+        weight: float | str = 1.0,
+        judged: Iterable[str] = (),
     ) -> list[LabelEvent]:
-        """Keep one verdict on several nodes: one group, one undo."""
-        return labelling.record(
-            self._project, node_ids, verdict, analyst=analyst, note=note, source=source, weight=weight
-        )
+        """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones."""
+        given = {"analyst": analyst, "note": note, "source": source}
+        return labelling.record_group(self._project, node_ids, verdict, weight, judged, **given)
 
     def undo(self, analyst: str | None = None) -> list[LabelEvent]:
         """Take back the analyst's last group; the label events taken back, [] if there is nothing."""
@@ -196,9 +196,10 @@ class Workspace(Insight):
         device: str = "auto",
         seed: int = 0,
         warm: bool = True,
+        use: bool = True,
     ) -> RunInfo:
-        """Queue a run for the worker process, which is started if need be; returns at once."""
-        run = training.queue_run(self._project, model, params, device, seed, warm)
+        """Queue a run for the worker process; returns at once. Without ``use`` the run in use stays so."""
+        run = training.queue_run(self._project, model, params, device, seed, warm, use)
         worker.start(self.settings)
         worker.wake(self.settings)
         return run
@@ -211,10 +212,11 @@ class Workspace(Insight):
         device: str = "auto",
         seed: int = 0,
         warm: bool = True,
+        use: bool = True,
         on_progress: OnProgress | None = None,
     ) -> RunInfo:
         """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
-        run = training.queue_run(self._project, model, params, device, seed, warm)
+        run = training.queue_run(self._project, model, params, device, seed, warm, use)
         return perform(self._project.store, self.settings, run.id, on_progress=on_progress)
 
     def ensure_ranked(self) -> RunInfo | None:

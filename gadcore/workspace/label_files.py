@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from gadcore.errors import InputError, LabelError
-from gadcore.labels import LabelEvent, Verdict
+from gadcore.labels import LabelEvent, Verdict, checked_weight
 
 ID_COLUMNS = ("node_id", "id", "node", "~id", ":id")
 LABEL_COLUMNS = ("label", "verdict", "y", "truth")
@@ -24,7 +24,10 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def read_labels(path: Path) -> list[dict[str, Any]]:
-    """Rows with node_id, verdict, note, strategy, inclusion_probability; empty labels are skipped."""
+    """Rows with node_id, verdict, note, strategy, inclusion_probability, weight; empty labels are skipped.
+
+    A file without a weight column, or an empty cell in it, says nothing about the weight.
+    """
     table = _table(path)
     by_name = {str(column).strip().lower(): column for column in table.columns}
     ids, labels = _column(path, by_name, ID_COLUMNS), _column(path, by_name, LABEL_COLUMNS)
@@ -34,7 +37,8 @@ def read_labels(path: Path) -> list[dict[str, Any]]:
         if not text:
             continue
         node_id = _text(record[ids], strip=False)
-        row = {"node_id": node_id, "verdict": _verdict(path, number, text).value, **_extras(record, by_name)}
+        given = {"verdict": _verdict(path, number, text).value, **_extras(record, by_name)}
+        row = {"node_id": node_id, **given, **_weight(path, number, record, by_name)}
         if rows.get(node_id, row)["verdict"] != row["verdict"]:
             raise InputError(
                 f"{path.name}, row {number}: node {node_id!r} has two verdicts",
@@ -111,6 +115,21 @@ def _extras(record: dict[Any, Any], by_name: dict[str, Any]) -> dict[str, Any]:
     except ValueError:
         extras["inclusion_probability"] = None
     return extras
+
+
+def _weight(path: Path, number: int, record: dict[Any, Any], by_name: dict[str, Any]) -> dict[str, float]:
+    """{"weight": …} where a row gives one."""
+    text = _text(record[by_name["weight"]]) if "weight" in by_name else ""
+    if not text:
+        return {}
+    try:
+        return {"weight": checked_weight(float(text))}
+    except (ValueError, LabelError):
+        raise InputError(
+            f"{path.name}, row {number}: the weight {text!r}",
+            "a number above 0, at most 1: how much of a verdict the label counts",
+            "correct it, or remove or rename the column if it is about something else",
+        ) from None
 
 
 def _text(value: Any, *, strip: bool = True) -> str:

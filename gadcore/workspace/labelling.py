@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from math import isclose
 from pathlib import Path
 from typing import Any
 
 from gadcore.errors import LabelError
-from gadcore.labels import LabelEvent, Verdict
+from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
 from gadcore.workspace.label_files import read_labels, write_labels
 from gadcore.workspace.project import Project
 
@@ -19,9 +20,13 @@ def record(
     *,
     analyst: str | None,
     inclusion_probability: float | None = None,
+    weights: Mapping[str, float] | None = None,
     **values: Any,
 ) -> list[LabelEvent]:
-    """Write the same verdict for these nodes as one group; NotFound before anything is written."""
+    """Write the same verdict for these nodes as one group; NotFound before anything is written.
+
+    ``weights`` names nodes whose verdict counts less than 1.
+    """
     ids = list(dict.fromkeys(node_ids))
     if not ids:
         raise LabelError("No node was named. Expected: at least one node for a verdict.")
@@ -33,8 +38,30 @@ def record(
             f"An inclusion probability of {inclusion_probability}. Expected: above 0, at most 1."
         )
     common = {"verdict": word.value, "inclusion_probability": inclusion_probability, **values}
-    rows = [{"node_id": node_id, **common} for node_id in ids]
+    rows = [{"node_id": node_id, "weight": (weights or {}).get(node_id, 1.0), **common} for node_id in ids]
     return project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
+
+
+def record_group(
+    project: Project,
+    node_ids: Iterable[str],
+    verdict: Verdict | str,
+    weight: float | str,
+    judged: Iterable[str],
+    **values: Any,
+) -> list[LabelEvent]:
+    """Write one verdict for a group; each node counts ``weight``, or its share of what a ``GroupRule`` gives.
+
+    Nodes of ``judged`` were looked at themselves and count 1. A node that has this verdict already counts at
+    least what it did.
+    """
+    ids, looked_at, current = list(dict.fromkeys(node_ids)), set(judged), project.view().current
+    word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
+    others = [node_id for node_id in ids if node_id not in looked_at]
+    each = GroupRule.parse(weight).weight(len(others)) if isinstance(weight, str) else checked_weight(weight)
+    same = {node_id: e.weight for node_id, e in current.items() if e.verdict is word}
+    weights = {node_id: max(each, same.get(node_id, 0.0)) for node_id in others}
+    return record(project, ids, word, weights=weights, **values)
 
 
 def note(project: Project, node_id: str, text: str, *, analyst: str | None) -> LabelEvent:
@@ -71,7 +98,7 @@ def import_labels(project: Project, path: Path, *, analyst: str | None) -> dict[
         node_id = _known_id(project, row["node_id"])
         if node_id is None:
             unknown.append(row["node_id"])
-        elif (known := current.get(node_id)) is not None and known.verdict == row["verdict"]:
+        elif _is_so(current.get(node_id), row):
             unchanged += 1
         else:
             rows.append({**row, "node_id": node_id, "source": "import"})
@@ -84,6 +111,13 @@ def export_labels(project: Project, path: Path) -> int:
     """Write the current labels to .csv, .tsv, .parquet or .jsonl; returns how many."""
     view = project.view()
     return write_labels(path, view.current.values())
+
+
+def _is_so(known: LabelEvent | None, row: dict[str, Any]) -> bool:
+    """Whether a row of a file says what is known; a row without a weight says nothing about it."""
+    if known is None or known.verdict != row["verdict"]:
+        return False
+    return "weight" not in row or isclose(known.weight, row["weight"], rel_tol=1e-6)
 
 
 def _known_id(project: Project, node_id: str) -> str | None:

@@ -61,5 +61,5 @@ def _neighbour_verdicts(project: Project, node: int) -> dict[str, int]:
 
 def _shown(event: LabelEvent) -> dict[str, Any]:
     verdict = event.verdict.value if event.verdict else None
-    names = ("at", "analyst", "note", "kind", "source", "strategy", "group")
+    names = ("at", "analyst", "note", "kind", "source", "strategy", "group", "weight")
     return {"verdict": verdict, **{name: getattr(event, name) for name in names}}

@@ -19,12 +19,21 @@ LIVE = ("queued", "running")
 
 
 def queue_run(
-    project: Project, model: str, params: dict[str, Any] | None, device: str, seed: int, warm: bool
+    project: Project,
+    model: str,
+    params: dict[str, Any] | None,
+    device: str,
+    seed: int,
+    warm: bool,
+    use: bool = True,
 ) -> RunInfo:
-    """Put a run into the queue; one that waits and would do the same is returned instead."""
+    """Put a run into the queue; one that waits and would do the same is returned instead.
+
+    Without ``use`` its scores are shown only if no other run's are.
+    """
     if model not in REGISTRY:
         raise ModelError(f"There is no model {model!r}. Expected one of: {', '.join(REGISTRY)}.")
-    asked = {"model": model, "params": params or {}, "seed": seed, "device": device}
+    asked = {"model": model, "params": params or {}, "seed": seed, "device": device, "for_use": use}
     for run in project.store.runs.of_project(project.id, "queued"):
         if all(getattr(run, key) == value for key, value in asked.items()):
             return run  # it reads the labels when it starts, so it will know the latest

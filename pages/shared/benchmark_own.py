@@ -6,8 +6,6 @@ second browser shows the same comparison. The run in use stays in use until some
 
 from __future__ import annotations
 
-from typing import Any
-
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -21,7 +19,7 @@ from pages.shared.figures import tidy
 from pages.shared.train_form import DEFAULT_MODEL, missing_labels
 from pages.shared.train_runs import progress_text, title_of
 
-_COMPARISON = "comparison"  # preference: {"runs": [ids], "before": run to put back into use, or None}
+_COMPARISON = "comparison"  # preference: {"runs": [ids]}
 _FIRST = ("an+", "an", "sgc-lr", "xgb-graph", "isolation-forest", "label-propagation")
 
 
@@ -63,33 +61,28 @@ def show_own(workspace: Workspace) -> None:
 
 
 def _start(workspace: Workspace, models: list[str]) -> None:
-    before = workspace.current_run()
     try:
-        # The default comes last: if nobody watches the end, it is the one that stays in use.
-        ordered = sorted(models, key=lambda model: model == DEFAULT_MODEL)
-        started = [workspace.start_run(model, warm=False).id for model in ordered]
+        # The default comes first: if no run is in use, the first that ends takes the place.
+        ordered = sorted(models, key=lambda model: model != DEFAULT_MODEL)
+        started = [workspace.start_run(model, warm=False, use=False).id for model in ordered]
     except GadError as error:
         st.error(str(error), icon=":material/error:")
         return
-    workspace.set_preference(_COMPARISON, {"runs": started, "before": before.id if before else None})
+    workspace.set_preference(_COMPARISON, {"runs": started})
     st.rerun()
-
-
-def _comparison(workspace: Workspace) -> dict[str, Any]:
-    return dict(workspace.preference(_COMPARISON, None) or {"runs": [], "before": None})
 
 
 def _runs(workspace: Workspace) -> list[RunInfo]:
     """Runs of the comparison that still exist, in the order they were started."""
     by_id = {run.id: run for run in workspace.runs()}
-    return [by_id[run_id] for run_id in _comparison(workspace)["runs"] if run_id in by_id]
+    kept = workspace.preference(_COMPARISON, None) or {"runs": []}
+    return [by_id[run_id] for run_id in kept["runs"] if run_id in by_id]
 
 
 def _show_runs(workspace: Workspace, live: bool) -> None:
     @st.fragment(run_every=0.5 if live else None)
     def board() -> None:
         runs = _runs(workspace)
-        _keep_in_use(workspace, runs)
         working = [run for run in runs if run.live]
         if live and not working:
             st.rerun()
@@ -103,24 +96,6 @@ def _show_runs(workspace: Workspace, live: bool) -> None:
                 st.warning(f"{title_of(run)} {run.status}. {run.message}", icon=":material/warning:")
 
     board()
-
-
-def _keep_in_use(workspace: Workspace, runs: list[RunInfo]) -> None:
-    """Give back the place of the run in use, which the worker hands to each run that ends.
-
-    Only the run that ended last can have been put there by the worker; any other was someone's choice. Once
-    all have ended, the comparison never touches the run in use again.
-    """
-    kept = _comparison(workspace)
-    if kept["before"] is None:
-        return
-    ended = [run for run in runs if run.status == "done" and run.ended_at is not None]
-    last = max(ended, key=lambda run: (run.ended_at, run.number), default=None)
-    exists = any(run.id == kept["before"] for run in workspace.runs())
-    if exists and last is not None and last.in_use:
-        workspace.use_run(kept["before"])
-    if not any(run.live for run in runs):
-        workspace.set_preference(_COMPARISON, {**kept, "before": None})
 
 
 def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo]) -> None:
@@ -164,7 +139,6 @@ def _row(workspace: Workspace, estimate: Estimate, *, in_use: bool) -> None:
         if in_use:
             st.badge("in use", icon=":material/push_pin:", color="violet")
         elif st.button("Use it", key=f"use-{run.model}", icon=":material/check:"):
-            workspace.set_preference(_COMPARISON, {**_comparison(workspace), "before": run.id})
             workspace.use_run(run.id)
             st.toast(f"{title_of(run)} now ranks the queue.")
             st.rerun(scope="app")

@@ -117,7 +117,12 @@ def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -
 
 def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
     workspace.record_group(
-        event["nodes"], event["verdict"], analyst=analyst, source=event.get("source") or "ring"
+        event["nodes"],
+        event["verdict"],
+        analyst=analyst,
+        source=event.get("source") or "ring",
+        weight=event.get("weight", 1.0),
+        judged=event.get("judged", ()),
     )
 
 

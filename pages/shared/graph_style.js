@@ -72,6 +72,25 @@ function themeOf(element) {
 const CLIPPED = 20;
 const clip = (text) => (text.length > CLIPPED ? `${text.slice(0, CLIPPED - 1)}…` : text);
 
+let ruler = null; // measures names
+
+/** Ids whose names stand clear of those before them. Entries {id, text, x, y, size, font, must}: what matters first. */
+function namesThatFit(entries, face) {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  const taken = [];
+  const kept = new Set();
+  for (const { id, text, x, y, size, font, must } of entries) {
+    ruler.font = `${font}px ${face}`;
+    const half = ruler.measureText(text).width / 2 + 2;
+    const box = { left: x - half, right: x + half, top: y + size, bottom: y + size + 1.25 * font };
+    const meets = (other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+    if (!must && taken.some(meets)) continue;
+    taken.push(box);
+    kept.add(id);
+  }
+  return kept;
+}
+
 /** vis-network options of one node. `at` says what is special about it now. */
 function nodeStyle(node, colour, theme, at) {
   const border = at.centre || at.selected ? theme.text : mixEdge(colour);

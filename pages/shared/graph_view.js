@@ -5,19 +5,22 @@
 //     onVerdict(ids, verdict),  // from the menu
 //     onCentre(id),             // double click, or from the menu
 //     onExpand(id),             // the "+N" badge, or from the menu
+//     onCollapse(id),           // from the menu of a node that was expanded
 //     onColour(mode),           // "score", "verdict" or "attribute:<column>"
 //   });                         // every callback is optional; `element` needs a height
-//   graph.show(view, { colourBy, blind, selected })   // view: graph_view.network_data(…)
+//   graph.show(view, { colourBy, blind, selected, expanded })   // view: graph_view.network_data(…)
 //   graph.recolour(view)        // new scores and verdicts of the nodes already shown
 //   graph.paint(ids, verdict)   // one verdict at once, before the server has answered; null takes it back
 //   graph.select(idOrIds)       // mark without calling back
 //   graph.selected()            // ids
 //   graph.locate(id)            // {x, y} on the page, null when it is not in view; graph.badge(id) of its "+N"
+//   graph.named()               // ids that carry their name: those that matter, and others where there is room
 //   graph.fit(), graph.destroy()
 //
 // A node that stays in view keeps its place: only another centre draws everything anew.
 
 const NAMED_UP_TO = 26; // nodes; beyond, only those that matter carry their name
+const FLAGGED = 99; // percentile from which a node matters as much as that
 const NAME_SIZE = [11, 22]; // pixels on the screen that a name should have, and most units on the canvas
 
 function createGraphView(element, callbacks = {}) {
@@ -47,6 +50,8 @@ function createGraphView(element, callbacks = {}) {
     focus: null, // last node under the pointer: its badge is shown
     near: 0, // nodes up to hop 1
     font: 12, // size of names, in canvas units
+    named: new Set(), // ids that carry their name
+    expanded: new Set(), // ids whose further neighbours were asked for
     placed: new Set(), // ids that stand on the canvas
     badges: [], // [{id, x, y, width, height}] in canvas units
     theme: null,
@@ -76,7 +81,10 @@ function createGraphView(element, callbacks = {}) {
     network.on("hoverNode", ({ node, pointer }) => onHover(node, pointer.DOM));
     network.on("blurNode", () => (card.hidden = true));
     network.on("dragStart", hideAll);
-    network.on("zoom", hideAll);
+    network.on("zoom", () => {
+      hideAll();
+      readable();
+    });
     network.on("afterDrawing", drawBadges);
     network.on("animationFinished", readable);
   }
@@ -134,6 +142,7 @@ function createGraphView(element, callbacks = {}) {
     ]);
     if (id !== state.view.centre) items.push(["Centre on this node", () => call("onCentre", id)]);
     if (node.hidden) items.push([`Show more of its neighbours (+${grouped(node.hidden)})`, () => call("onExpand", id)]);
+    if (state.expanded.has(id)) items.push(["Fold its added neighbours away", () => call("onCollapse", id)]);
     items.push([state.selected.has(id) ? "Take out of the selection" : "Add to the selection", () => {
       if (!state.selected.delete(id)) state.selected.add(id);
       restyle();
@@ -166,10 +175,25 @@ function createGraphView(element, callbacks = {}) {
     const node = state.cases.get(id);
     const centre = id === state.view.centre;
     const selected = state.selected.has(id);
-    const few = state.cases.size <= NAMED_UP_TO || (node.hop <= 1 && state.near <= NAMED_UP_TO);
-    const named = few || centre || selected || Boolean(node.verdict);
-    const at = { centre, selected, named, size: state.sizes.get(id), font: state.font };
+    const at = { centre, selected, named: state.named.has(id), size: state.sizes.get(id), font: state.font };
     return nodeStyle(node, colours.of(node), state.theme, at);
+  }
+
+  /** Who carries a name: the case, the selection and verdicts always, then flagged nodes, then the others, where they fit. */
+  function chooseNames() {
+    const few = state.cases.size <= NAMED_UP_TO;
+    const entries = [];
+    for (const [id, node] of state.cases) {
+      const centre = id === state.view.centre;
+      const must = centre || state.selected.has(id) || Boolean(node.verdict);
+      const flagged = !state.blind && node.percentile >= FLAGGED;
+      if (!must && !flagged && !few && !(node.hop <= 1 && state.near <= NAMED_UP_TO)) continue;
+      const size = state.sizes.get(id) + (centre ? 6 : 0);
+      const font = centre ? 1.2 * state.font : state.font;
+      entries.push({ id, text: clip(node.name), ...network.getPosition(id), size, font, must, worth: 2 * must + flagged });
+    }
+    entries.sort((a, b) => b.worth - a.worth || state.cases.get(a.id).hop - state.cases.get(b.id).hop);
+    state.named = namesThatFit(entries, state.theme.font);
   }
 
   function restyle() {
@@ -181,6 +205,7 @@ function createGraphView(element, callbacks = {}) {
     colours = colouring(state.mode, cases, state.blind);
     tools.setModes(columns, state.mode);
     drawLegend(legend, colours, state.view);
+    chooseNames();
     nodes.update([...state.cases.keys()].map(styled));
     edges.update(state.view.edges.map((edge) => edgeStyle(edge, state.theme)));
     network.setSelection({ nodes: [...state.selected] });
@@ -207,6 +232,7 @@ function createGraphView(element, callbacks = {}) {
   function show(view, options = {}) {
     if (options.colourBy) state.mode = options.colourBy;
     if (options.blind !== undefined) state.blind = options.blind;
+    state.expanded = new Set(options.expanded || []);
     if (!globalThis.vis?.Network) {
       waiting = [view, options];
       return;
@@ -309,7 +335,7 @@ function createGraphView(element, callbacks = {}) {
     root.remove();
   }
 
-  const view = { show, recolour, paint, select, selected: () => [...state.selected], locate, badge, fit, destroy };
+  const view = { show, recolour, paint, select, selected: () => [...state.selected], named: () => [...state.named], locate, badge, fit, destroy };
   root.graphView = view;
   return view;
 }

@@ -11,7 +11,7 @@ import streamlit as st
 from gadcore.export.files import csv_bytes
 from gadcore.export.table import table_of
 from gadcore.graph import IntArray
-from gadcore.labels import Verdict
+from gadcore.labels import GroupRule, Verdict
 from gadcore.workspace import Workspace
 from pages.shared import palette, state
 from pages.shared.map_selection import Selection
@@ -19,6 +19,7 @@ from pages.shared.map_selection import Selection
 LISTED = 1_000  # rows shown; verdicts and export take all
 SURE_BEYOND = 200  # nodes: more than that asks once before they are labelled
 _VERDICTS = (Verdict.ANOMALOUS, Verdict.NORMAL, Verdict.UNSURE)
+_COUNTS = {GroupRule.ONE: "as one verdict", GroupRule.ROOT: "in between", GroupRule.FULL: "in full"}
 
 
 def panel(workspace: Workspace, selection: Selection) -> None:
@@ -61,12 +62,18 @@ def _verdicts(workspace: Workspace, selection: Selection) -> None:
     """One verdict for all: a single group, taken back by a single undo."""
     n = len(selection.nodes)
     note = st.text_input("Note for all of them", key="map-note", placeholder="why (optional)")
+    rule = _counting(n)
     sure = n <= SURE_BEYOND or st.checkbox(f"Yes, label all {n:,} nodes", key=f"map-sure-{n}")
     with st.container(horizontal=True, gap="xsmall"):
         for verdict in _VERDICTS:
             if st.button(palette.VERDICT_WORDS[verdict.value], key=f"map-{verdict}", disabled=not sure):
                 workspace.record_group(
-                    selection.nodes, verdict, analyst=state.analyst(), note=note.strip(), source="map"
+                    selection.nodes,
+                    verdict,
+                    analyst=state.analyst(),
+                    note=note.strip(),
+                    source="map",
+                    weight=rule.value,
                 )
                 st.toast(f"{n:,} nodes marked {verdict}.", icon=":material/check:")
                 st.rerun()
@@ -74,6 +81,24 @@ def _verdicts(workspace: Workspace, selection: Selection) -> None:
         taken = workspace.undo(state.analyst())
         st.toast(f"{len(taken):,} verdicts taken back.", icon=":material/undo:")
         st.rerun()
+
+
+def _counting(n: int) -> GroupRule:
+    """How much one verdict on ``n`` nodes is to count, as the analyst chooses."""
+    if n == 1:
+        return GroupRule.FULL
+    rule = st.segmented_control(
+        "They count",
+        list(_COUNTS),
+        default=GroupRule.ROOT,
+        required=True,
+        format_func=_COUNTS.__getitem__,
+        key="map-counts",
+        help="Nodes that nobody looked at one by one teach the model less.",
+    )
+    total = n * rule.weight(n)
+    st.caption(f"{n:,} nodes together count as {'one verdict' if total == 1 else f'{total:.3g} verdicts'}.")
+    return rule
 
 
 def _list(workspace: Workspace, rows: IntArray) -> None:

@@ -148,7 +148,8 @@ def downloaded(page: Page, button: Locator) -> Path:
 def open_label(page: Page, server: Server, workspace: Workspace) -> None:
     """Open the labelling screen and wait until a case is complete on it."""
     page.goto(server.page_of(workspace))
-    expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible()
+    # the first page of a server that has just started imports everything
+    expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible(timeout=3 * TIMEOUT)
     expect(page.locator("[data-testid=graph] [data-centre]")).to_be_attached()
 
 

@@ -28,7 +28,7 @@ window.events = [];
 const heard = (name) => (...values) => window.events.push([name, ...values]);
 window.graph = createGraphView(document.getElementById("host"), {
   onSelect: heard("select"), onVerdict: heard("verdict"), onCentre: heard("centre"),
-  onExpand: heard("expand"), onColour: heard("colour"),
+  onExpand: heard("expand"), onCollapse: heard("collapse"), onColour: heard("colour"),
 });
 """
 
@@ -259,6 +259,34 @@ def test_colours_follow_the_choice_and_the_legend_explains_them(page, sample):
     assert events(page, "colour") == [["colour", "attribute:kind"]]
     page.get_by_label("Colour by").select_option("verdict")
     expect(legend).to_contain_text("No verdict")
+
+
+def test_only_an_expanded_node_can_be_folded(page, sample):
+    view = around(sample)
+    show(page, view)
+    click(page, view.centre, button="right")
+    expect(page.get_by_role("menuitem").first).to_be_visible()
+    expect(page.get_by_role("menuitem", name="Fold")).to_have_count(0)
+    page.keyboard.press("Escape")
+    show(page, view, expanded=[view.centre])
+    click(page, view.centre, button="right")
+    page.get_by_role("menuitem", name="Fold").click()
+    assert events(page, "collapse") == [["collapse", view.centre]]
+
+
+def test_names_that_would_overlap_are_left_out_but_for_those_that_matter(page, sample):
+    view = around(sample)
+    marked = view.nodes[4].node_id
+    on_a_line = [
+        dataclasses.replace(node, x=150.0 * i, y=0.0, verdict="normal" if node.node_id == marked else None)
+        for i, node in enumerate(view.nodes[:10])
+    ]
+    heap = [dataclasses.replace(node, x=3.0 * i) for i, node in enumerate(on_a_line)]
+    show(page, dataclasses.replace(view, nodes=on_a_line, edges=[]))
+    assert set(page.evaluate("graph.named()")) == {node.node_id for node in on_a_line}
+    other = dataclasses.replace(view, centre=on_a_line[1].node_id, nodes=heap, edges=[])
+    show(page, other)
+    assert set(page.evaluate("graph.named()")) == {other.centre, marked}
 
 
 def test_zoom_and_fit(page, sample):

@@ -207,6 +207,78 @@ def test_the_group_of_a_case_is_labelled_as_one(opened) -> None:
     assert verdicts(workspace) == {}
 
 
+def test_the_dialog_says_how_much_a_group_counts(opened) -> None:
+    page, workspace = opened
+    ids = [str(node) for node in workspace.graph.node_ids]
+    node = next(node for node in ids if len(workspace.ring(node)) > 3)
+    page.goto(f"{page.url}&case={node}")
+    shows(page, node)
+    expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible()
+    page.keyboard.press("g")
+    boxes = part(page, "ring").locator("input")
+    expect(boxes.first).to_be_checked()
+    others = boxes.count() - 1
+    counts = part(page, "group-counts")
+    root = round(others**0.5, 1)
+    expect(counts).to_contain_text(f"the {others} others together count as {root:g} verdicts")
+    part(page, "counts-one").click()
+    expect(counts).to_contain_text("count as one")
+    boxes.last.uncheck()
+    part(page, "counts-full").click()
+    expect(counts).to_contain_text("so does the other" if others == 2 else f"count as {others - 1} verdicts")
+    part(page, "counts-root").click()
+    part(page, "group-anomalous").click()
+    settled(page)
+    weights = {marked: event.weight for marked, event in workspace.current().items()}
+    assert weights.pop(node) == 1
+    assert list(weights.values()) == pytest.approx([1 / (others - 1) ** 0.5] * (others - 1))
+
+
+def test_blind_mode_says_that_it_hides_the_reasons(opened) -> None:
+    page, _ = opened
+    part(page, "tab-why").click()
+    expect(part(page, "why")).to_be_visible()
+    expect(part(page, "why-hidden")).to_be_hidden()
+    page.keyboard.press("h")
+    expect(part(page, "why-hidden")).to_contain_text("Press H")
+    expect(part(page, "why-hidden")).to_be_visible()
+    page.keyboard.press("h")
+    expect(part(page, "why-hidden")).to_be_hidden()
+
+
+def choose(page: Page, node: str, item: str) -> None:
+    """Pick an item of a node's menu; a click that meets a picture still in motion is made again."""
+    view = "document.querySelector('[data-testid=graph] .gv').graphView"
+    for _ in range(10):
+        at = page.evaluate(f"id => {view}.locate(id)", node)
+        page.mouse.click(at["x"], at["y"], button="right")
+        found = page.locator(".gv-menu", has_text=node).get_by_role("menuitem", name=item)
+        try:
+            expect(found).to_be_visible(timeout=3_000)
+        except AssertionError:
+            continue
+        found.click()
+        return
+    raise AssertionError(f"no menu of {node} with {item!r}")
+
+
+def test_neighbours_are_unfolded_folded_and_unfolded_again(opened) -> None:
+    page, workspace = opened
+    centre = rows(page)[0]
+    shows(page, centre)
+    view = workspace.neighbourhood(centre)
+    node = max(view.nodes[1:], key=lambda node: node.hidden).node_id
+    more = len(workspace.neighbourhood(centre, expanded=[node]).nodes)
+    picture = page.locator("[data-testid=graph] .gv")
+    expect(picture).to_have_attribute("data-nodes", str(len(view.nodes)))
+    choose(page, node, "Show more of its neighbours")
+    expect(picture).to_have_attribute("data-nodes", str(more))
+    choose(page, node, "Fold its added neighbours away")
+    expect(picture).to_have_attribute("data-nodes", str(len(view.nodes)))
+    choose(page, node, "Show more of its neighbours")
+    expect(picture).to_have_attribute("data-nodes", str(more))
+
+
 def test_any_node_in_the_picture_can_be_marked_and_centred(opened) -> None:
     page, workspace = opened
     centre = rows(page)[0]
@@ -269,6 +341,20 @@ def test_a_retrain_brings_a_new_order_and_leaves_the_case(tabs, server, project)
     page.keyboard.press("u")
     shows(page, top)
     assert workspace.current_run().number == 2
+
+
+def test_enough_verdicts_retrain_by_themselves(tabs, server, project) -> None:
+    workspace, page = project(labels=True, models=("sgc-lr",)), tabs.new()
+    open_label(page, server, workspace)
+    part(page, "auto").select_option("10")
+    settled(page)
+    for key in ["a", "n"] * 5:
+        page.keyboard.press(key)
+    settled(page)
+    expect(part(page, "model")).to_contain_text("Run 2", timeout=120_000)
+    expect(part(page, "counts").locator("[data-count=fresh] b")).to_have_text("0")
+    used = workspace.current_run()
+    assert (used.number, used.normal + used.anomalous) == (2, 48)
 
 
 def test_the_order_can_be_filtered(opened) -> None:

@@ -106,6 +106,20 @@ def test_same_seed_same_scores_whatever_the_global_seeds(name: str, fitted, plan
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_weights_of_one_change_nothing_and_smaller_ones_count(name, fitted, planted, planted_labels) -> None:
+    graph, expected = planted[0], fitted(name).scores_
+    parts = (planted_labels.normal, planted_labels.anomalous)
+    if name in ("an", "an+", "sgc-lr"):
+        ones = Labels(*parts, weight=dict.fromkeys(planted_labels.indices.tolist(), 1.0))
+        np.testing.assert_array_equal(short(name).fit(graph, ones).scores_, expected)
+    lighter = dict.fromkeys([*parts[0][:5].tolist(), *parts[1][:3].tolist()], 0.1)
+    weighted = short(name).fit(graph, Labels(*parts, weight=lighter)).scores_
+    unlabelled = ("dominant", "isolation-forest")  # learn from no label
+    assert np.array_equal(weighted, expected) == (name in unlabelled)
+    assert np.isfinite(weighted).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_cancel_stops_the_fit(name: str, planted, planted_labels) -> None:
     calls = []
 

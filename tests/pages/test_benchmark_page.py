@@ -139,7 +139,7 @@ def test_without_labels_the_comparison_says_what_is_missing(home) -> None:
 def test_methods_are_compared_as_runs_and_the_run_in_use_stays(home, monkeypatch) -> None:
     workspace = make_project(models=("isolation-forest",))
     in_use = workspace.current_run().id
-    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, warm=False))
+    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, **given))
     app = page(BENCHMARK, workspace)
     app.multiselect(key="methods").set_value(["sgc-lr", "label-propagation"])
     app.button(key="compare").click().run()
@@ -157,7 +157,7 @@ def test_methods_are_compared_as_runs_and_the_run_in_use_stays(home, monkeypatch
 
 def test_a_run_chosen_after_a_comparison_stays_in_use(home, monkeypatch) -> None:
     workspace = make_project(models=("isolation-forest",))
-    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, warm=False))
+    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, **given))
     app = page(BENCHMARK, workspace)
     app.multiselect(key="methods").set_value(["sgc-lr", "label-propagation"])
     app.button(key="compare").click().run()

@@ -129,6 +129,17 @@ def test_a_group_is_one_step_to_undo(tab, workspace) -> None:
     assert {verdict_of(workspace, n) for n in nodes} == {None}
 
 
+def test_a_group_counts_by_the_rule_that_the_tab_names(tab, workspace) -> None:
+    nodes = ["n010", "n011", "n012", "n013", "n014"]
+    tab.say(
+        tab.event("group", nodes=nodes, verdict="anomalous", source="ring", weight="root", judged=["n010"])
+    )
+    assert [workspace.current()[node].weight for node in nodes] == [1.0, 0.5, 0.5, 0.5, 0.5]
+    tab.say(tab.event("group", nodes=nodes, verdict="normal", source="ring", weight="half"))
+    assert "'half'" in tab.texts[-1]
+    assert {verdict_of(workspace, node) for node in nodes} == {"anomalous"}
+
+
 def test_labels_travel_as_a_difference_to_what_the_tab_has(tab, workspace) -> None:
     first = tab.payload["labels"]["version"]
     tab.say(tab.event("verdict", node="n001", verdict="normal"), labels=first)

@@ -140,6 +140,7 @@ def test_a_box_lists_nodes_and_one_verdict_marks_all_of_them_as_one_group(worksp
     assert {node for node, event in current.items() if event.verdict == "unsure"} == nodes
     assert {(current[node].source, current[node].note) for node in nodes} == {("map", "same device")}
     assert len({current[node].group for node in nodes}) == 1
+    assert sum(current[node].weight for node in nodes) == pytest.approx(len(nodes) ** 0.5)
     workspace.undo("ana")
     assert {node: event.verdict for node, event in workspace.current().items()} == before
 

@@ -23,7 +23,7 @@ import numpy as np
 from gadcore.detectors.arrays import normalised_adjacency, propagate
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, OnEpoch, Progress
 from gadcore.detectors.folds import assign_folds, folds_of
-from gadcore.detectors.linear import Task, own_weights, spread_out, usable
+from gadcore.detectors.linear import Task, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.build import Bench, build, member_steps, prior
 from gadcore.detectors.plus.combine import (
@@ -162,7 +162,7 @@ class AnPlus(Detector):
             return replace(bench, chosen=earlier.strengths_) if earlier is not None and known else bench
         directions = leading_directions(powers, 2, self.seed)
         embedding = directions.embed(powers)
-        centre = embedding[labels.normal].mean(axis=0) if len(labels.normal) else embedding.mean(axis=0)
+        centre = _normal_mean(embedding, labels) if len(labels.normal) else embedding.mean(axis=0)
         scale = None if self.basis_ == ANOMALOUS_ONLY else Scale.of(graph)
         return replace(bench, directions=directions, embedding=embedding, centre=centre, scale=scale)
 
@@ -269,7 +269,7 @@ class AnPlus(Detector):
 
     def _remember(self, graph: Graph, labels: Labels, bench: Bench) -> Memory:
         y = labels.targets
-        signed = np.where(y == 1, 1.0, -1.0) * balanced(y, own_weights(labels))
+        signed = np.where(y == 1, 1.0, -1.0) * balanced(y, labels.weights)
         ids = tuple(str(graph.node_ids[node]) for node in labels.indices)
         return Memory(ids, signed, bench.directions, bench.centre, bench.scale, self.spheres_)
 
@@ -282,6 +282,14 @@ class AnPlus(Detector):
         self.strengths_ = {m.name: m.head.strength for m in self.members_ if m.head is not None}
         self._products = None
         self.history_ = []
+
+
+def _normal_mean(embedding: FloatArray, labels: Labels) -> FloatArray:
+    """(r,) mean of the normal nodes, by the weights of their labels where these differ."""
+    own = labels.weights[: len(labels.normal)]
+    if len(set(own.tolist())) == 1:
+        return np.asarray(embedding[labels.normal].mean(axis=0))
+    return np.average(embedding[labels.normal], axis=0, weights=own).astype(np.float32)
 
 
 def basis_of(labels: Labels) -> str:

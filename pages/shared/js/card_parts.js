@@ -85,12 +85,18 @@ function attributeLine({ column, value, percentile, share }) {
   return el("div", {}, el("dt", { title: column }, column), el("dd", { title: value }, value), place);
 }
 
+function eventFacts(event) {
+  const source = event.source === "app" ? "" : event.source;
+  const counts = event.kind === "label" && event.weight < 1 ? `counts ${Number(event.weight.toFixed(2))}` : "";
+  return [event.analyst, when(event.at), source, counts].filter(Boolean).join(" · ");
+}
+
 function eventsPart(card) {
   if (!card.events.length) return null;
   const line = (event) => el("li", {},
     verdictShape(event.verdict, 10),
     el("b", {}, event.kind === "label" ? VERDICTS[event.verdict]?.word || "" : event.kind),
-    el("span", { class: "rf-quiet" }, [event.analyst, when(event.at), event.source === "app" ? "" : event.source].filter(Boolean).join(" · ")),
+    el("span", { class: "rf-quiet" }, eventFacts(event)),
     event.note && el("p", {}, event.note));
   return section("Label history", el("ul", { class: "rf-events", "data-testid": "events" }, card.events.map(line)));
 }

@@ -33,6 +33,7 @@ class CentrePane {
       onVerdict: (nodes, verdict) => app.verdicts.decide(verdict, nodes),
       onCentre: (node) => app.open(node),
       onExpand: (node) => this.expand(node),
+      onCollapse: (node) => this.collapse(node),
     });
   }
 
@@ -51,8 +52,14 @@ class CentrePane {
     this.draw();
   }
 
+  /** More neighbours of a node, each time a few more. */
   expand(node) {
-    if (!this.expanded.includes(node)) this.expanded.push(node);
+    this.expanded = [...this.expanded, node];
+    this.draw();
+  }
+
+  collapse(node) {
+    this.expanded = this.expanded.filter((other) => other !== node);
     this.draw();
   }
 
@@ -86,8 +93,8 @@ class CentrePane {
 
   show(view) {
     this.shown = view;
-    this.followVerdicts();
-    this.graph.show(view, { blind: this.app.blind, selected: [...this.app.queue.marked] });
+    this.shownExpanded = this.expanded;
+    this.redraw();
     this.canvas.dataset.node = view.centre;
     this.note.textContent = `${plural(view.nodes.length, "node")}, ${plural(view.edges.length, "edge")} in view`;
     const atMost = this.cap === CAPS[CAPS.length - 1];
@@ -104,8 +111,13 @@ class CentrePane {
   /** New verdicts, selection or blind mode, for the picture that stands. */
   repaint() {
     if (!this.shown || this.shown.centre !== this.app.board.current) return;
+    this.redraw();
+  }
+
+  redraw() {
     this.followVerdicts();
-    this.graph.show(this.shown, { blind: this.app.blind, selected: [...this.app.queue.marked] });
+    const { app, shown, shownExpanded: expanded } = this;
+    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded });
   }
 
   drawCrumbs() {

@@ -2,7 +2,43 @@
 
 const RING_HINT = "Closely linked nodes around this case. Untick who does not belong; nodes that have a verdict start unticked. "
   + "One undo takes the whole group back.";
+// How much the nodes beside the case count, all together: [name for the server, words, of m nodes].
+const GROUP_RULES = [
+  ["one", "as one verdict", () => 1],
+  ["root", "in between", (m) => Math.sqrt(m)],
+  ["full", "in full", (m) => m],
+];
 const LONE_HINT = "No closely linked group was found around this case: only the case itself is listed.";
+
+/** How much a verdict on a group counts: the case itself in full, the others together by a rule. */
+class GroupCounting {
+  constructor(node, chosen) {
+    this.node = node;
+    this.chosen = chosen;
+    const kept = remembered.get("localStorage", "group-rule");
+    this.rule = GROUP_RULES.some(([rule]) => rule === kept) ? kept : "root";
+    this.buttons = GROUP_RULES.map(([rule, words]) => button("rf-seg", () => this.choose(rule), { "data-testid": `counts-${rule}` }, words));
+    this.said = el("span", { "data-testid": "group-counts", "aria-live": "polite" });
+    const title = "Nodes that nobody looked at one by one teach the model less";
+    this.element = el("div", { class: "rf-counting" }, el("span", { class: "rf-group", title }, el("small", {}, "the others count"), this.buttons), this.said);
+    this.draw();
+  }
+
+  choose(rule) {
+    this.rule = rule;
+    remembered.set("localStorage", "group-rule", rule);
+    this.draw();
+  }
+
+  draw() {
+    this.buttons.forEach((made, at) => made.setAttribute("aria-pressed", String(GROUP_RULES[at][0] === this.rule)));
+    const others = this.chosen().filter((node) => node !== this.node).length;
+    const total = GROUP_RULES.find(([rule]) => rule === this.rule)[2](others);
+    const verdicts = total === 1 ? "one" : `${Number(total.toFixed(1))} verdicts`;
+    const share = others > 1 ? `the ${count(others)} others together count as ${verdicts}` : "so does the other node";
+    this.said.textContent = `The case counts as one verdict${others ? `; ${share}` : ""}.`;
+  }
+}
 
 class Dialogs {
   constructor(app) {
@@ -57,10 +93,12 @@ class Dialogs {
   chooseGroup(node, ring) {
     const { board, verdicts } = this.app;
     const boxes = ring.map(({ node_id: id }) => el("input", { type: "checkbox", value: id, checked: id === node || !board.verdict(id) }));
+    const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
+    const counting = new GroupCounting(node, chosen);
     const decide = (verdict) => {
-      const nodes = boxes.filter((box) => box.checked).map((box) => box.value);
+      const nodes = chosen();
       this.close();
-      if (nodes.length) verdicts.decide(verdict, nodes, "ring");
+      if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node] });
     };
     const member = (row, i) => el("li", {}, el("label", {},
       boxes[i], el("span", { class: "rf-name" }, row.name), verdictChip(board.verdict(row.node_id))));
@@ -68,7 +106,8 @@ class Dialogs {
       verdictShape(verdict, 13), word, el("kbd", {}, key));
     this.show("Label a group", [
       el("p", { class: "rf-quiet" }, ring.length > 1 ? RING_HINT : LONE_HINT),
-      el("ul", { class: "rf-ring", "data-testid": "ring" }, ring.map(member)),
+      el("ul", { class: "rf-ring", "data-testid": "ring", onChange: () => counting.draw() }, ring.map(member)),
+      ring.length > 1 ? counting.element : null,
       el("div", { class: "rf-verdicts" }, Object.entries(VERDICTS).map(choice)),
     ], { a: () => decide("anomalous"), n: () => decide("normal"), u: () => decide("unsure") });
   }

@@ -9,7 +9,7 @@ class Verdicts {
   }
 
   /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
-  decide(verdict, nodes = null, source = "app") {
+  decide(verdict, nodes = null, source = "app", counts = {}) {
     const { board, app } = this;
     const selected = [...app.queue.marked];
     const chosen = nodes || (selected.length ? selected : [board.current]);
@@ -17,7 +17,7 @@ class Verdicts {
     const before = chosen.map((node) => board.verdict(node));
     this.done.push({ nodes: chosen, verdict, before, at: board.current });
     this.undone = [];
-    this.give(chosen, verdict, source);
+    this.give(chosen, verdict, source, counts);
     if (!nodes) app.queue.marked.clear();
     if (chosen.includes(board.current)) app.next();
     app.showSelection();
@@ -26,13 +26,13 @@ class Verdicts {
     }
   }
 
-  /** Send an event that names its nodes, and paint it. */
-  give(nodes, verdict, source) {
+  /** Send an event that names its nodes, and paint it; `counts` says how much a group counts. */
+  give(nodes, verdict, source, counts) {
     const one = nodes.length === 1 && source === "app";
     const row = this.board.row(nodes[0]);
     const event = one
       ? { kind: "verdict", node: nodes[0], strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null }
-      : { kind: "group", nodes, source: source === "app" ? "selection" : source };
+      : { kind: "group", nodes, source: source === "app" ? "selection" : source, ...counts };
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.board.give(nodes, verdict, seq);
     this.app.paint(nodes);

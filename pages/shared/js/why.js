@@ -19,6 +19,8 @@ function whySections(found, app) {
   const sum = `Parts of the score of ${found.model}: ${decimals(found.score)}, of which base ${decimals(found.base)}${rest}.`;
   const reasons = el("ul", { class: "rf-reasons" }, found.reasons.map((text) => el("li", {}, text)));
   return [
+    el("p", { class: "rf-quiet rf-only-blind", "data-testid": "why-hidden" },
+      "Blind mode hides what makes up the score. Press H, or the Blind button at the top, to see it."),
     secret(
       found.reasons.length ? section("In short", reasons) : null,
       whyBars("Its attributes", found.attributes, scale),
