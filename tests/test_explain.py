@@ -65,6 +65,17 @@ def test_parts_add_up_to_the_score(name, sparse, planted, planted_labels, tmp_pa
         assert found.neighbours or name in ("sgc-lr", "xgb-graph")  # they may have chosen no hop
 
 
+def test_parts_add_up_with_trees_on_sparse_attributes(planted, planted_labels, tmp_path, monkeypatch):
+    monkeypatch.setattr("gadcore.detectors.plus.build.ENOUGH", 1)
+    graph = sparse_copy(planted[0])
+    detector = saved("an+", graph, planted_labels, tmp_path)
+    assert any(member.wide for member in detector.members_)
+    for node in (int(np.argmax(detector.scores_)), 5):
+        found = explain(graph, tmp_path, detector.scores_, planted_labels, node)
+        assert np.isclose(total(found), detector.scores_[node], atol=1e-3)
+        assert abs(found.gap) < 1e-3
+
+
 @pytest.mark.parametrize("params", [{"skip": True}, {"encoder": "mlp"}, {"depth": 3}], ids=str)
 def test_parts_add_up_for_other_encoders(params, planted, planted_labels, tmp_path):
     graph, _ = planted

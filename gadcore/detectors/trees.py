@@ -208,10 +208,11 @@ def boosted(
     seed: int,
     rounds: int,
     learning_rate: float,
+    columns: float = 0.5,
 ) -> xgboost.Booster:
     """Trees with the default settings and a fixed number of rounds."""
     matrix = xgboost.DMatrix(rows, label=y, weight=weight)
-    settings = {**SETTINGS, "eta": learning_rate, "seed": seed}
+    settings = {**SETTINGS, "eta": learning_rate, "colsample_bytree": columns, "seed": seed}
     return xgboost.train(settings, matrix, num_boost_round=rounds)
 
 

@@ -170,7 +170,7 @@ def _plus_member(
         nodes: IntArray = graph.indices_of(state["labelled"])
         return Propagation(nodes, arrays["signed_weights"].astype(float), SPREADING, SPREADING_STEPS)
     if kind == "trees":
-        return read_trees(folder / row["booster"], row["hops"])
+        return read_trees(folder / row["booster"], row["hops"], sparse=row.get("wide", False))
     if kind == "sphere":
         i = row["row"]
         return _sphere(state["sphere"]["specs"][i], arrays, f"sphere.m{i}.", graph)

@@ -257,6 +257,21 @@ def test_sparse_attributes_work_with_any_labels(sparse, planted, planted_labels)
     assert np.isfinite(make_detector("an+").fit(sparse, Labels.none()).scores_).all()
 
 
+def test_many_anomalous_labels_bring_trees_for_sparse_attributes(
+    sparse, planted_labels, fitted, monkeypatch, tmp_path
+):
+    assert not any(m.wide for m in fitted.members_)
+    few = make_detector("an+", **SHORT).fit(sparse, planted_labels)
+    assert not any(m.kind == "trees" for m in few.members_)
+    monkeypatch.setattr("gadcore.detectors.plus.build.ENOUGH", len(planted_labels.anomalous))
+    many = make_detector("an+", **SHORT).fit(sparse, planted_labels)
+    trees = [m for m in many.members_ if m.kind == "trees"]
+    assert [(m.name, m.wide) for m in trees] == [("trees 1", True)]
+    many.save(tmp_path)
+    again = load_detector(tmp_path)
+    assert np.allclose(again.score_new(sparse), many.scores_, atol=1e-6)
+
+
 def test_graph_without_attributes_works(planted, planted_labels):
     graph, y = planted
     free = make_graph(graph.node_ids, _edges(graph))

@@ -11,6 +11,7 @@ import numpy as np
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NORMAL_ONLY
 from gadcore.detectors.linear import Task
 from gadcore.detectors.plus.members import (
+    ENOUGH,
     HOPS,
     Judge,
     Member,
@@ -19,7 +20,7 @@ from gadcore.detectors.plus.members import (
     linear_member,
     propagation_member,
     smoothed_member,
-    takes_trees,
+    suits_trees,
     tree_member,
 )
 from gadcore.detectors.plus.reduced import Directions
@@ -60,10 +61,12 @@ class Bench:
 Step = Callable[[Bench, list[Member]], tuple[Member, float]]
 
 
-def member_steps(basis: str, graph: Graph) -> list[Step]:
+def member_steps(basis: str, graph: Graph, anomalous: int) -> list[Step]:
     """The fits to do, in order; each gets the members before it and returns its own and its loss."""
     if basis == BOTH:
-        return [*_LABELLED, _trees(2), _trees(0)] if takes_trees(graph) else list(_LABELLED)
+        if suits_trees(graph):
+            return [*_LABELLED, _trees(2), _trees(0)]
+        return [*_LABELLED, _trees(1, wide=True)] if anomalous >= ENOUGH else list(_LABELLED)
     if basis == NORMAL_ONLY:
         return [
             _background(0, unit=False, value=1, strength=WEAK),
@@ -82,7 +85,7 @@ def build(bench: Bench, basis: str, report: Reporter) -> list[Member]:
     if bench.scale is not None and bench.embedding is not None and bench.centre is not None:
         members += unusual_members(bench.scale, bench.graph, bench.embedding, bench.centre, bench.judge)
         report.step(float(np.mean(members[-1].scores)), stage="unusual nodes")
-    for step in member_steps(basis, bench.graph):
+    for step in member_steps(basis, bench.graph, int(bench.task.y.sum())):
         member, loss = step(bench, members)
         members.append(member)
         report.step(loss, stage=member.name)
@@ -102,7 +105,7 @@ def prior(member: Member, labels: int, basis: str) -> float:
     if member.kind == "sphere":
         return 1 / 3  # three of them, one per λ
     single = 1 - few if member.kind == "propagation" or member.name.endswith(" 0") else 1.0
-    return 3 * single if member.kind == "trees" else single  # only there where trees suit the attributes
+    return 3 * single if member.kind == "trees" and not member.wide else single  # attributes that suit trees
 
 
 def _linear(hops: int, *, unit: bool = True) -> Step:
@@ -132,9 +135,9 @@ def _propagation(bench: Bench, _: list[Member]) -> tuple[Member, float]:
     return member, _ranking_loss(member, bench)
 
 
-def _trees(hops: int) -> Step:
+def _trees(hops: int, *, wide: bool = False) -> Step:
     def step(bench: Bench, _: list[Member]) -> tuple[Member, float]:
-        member = tree_member(bench.task, bench.judge, hops, bench.seed)
+        member = tree_member(bench.task, bench.judge, hops, bench.seed, wide=wide)
         return member, _ranking_loss(member, bench)
 
     return step

@@ -1,7 +1,8 @@
 """``an+``: an ensemble that ranks with any labels or none, combined by rank (combine.py, members.py).
 
     both labels        linear, standard, background, smoothed and propagation members, boosted trees where
-                       attributes are few and dense, and the paper's hypersphere for three λ (hypersphere.py)
+                       attributes are few and dense or anomalous labels many, and the paper's hypersphere for
+                       three λ (hypersphere.py)
     normal labels      as without labels, and linear heads that tell normal nodes from unlabelled ones
     anomalous labels   linear heads that tell the anomalous nodes from unlabelled ones
     no labels          unusual attributes, unlike its neighbours, unusual neighbourhood (unlabelled.py)
@@ -111,7 +112,7 @@ class AnPlus(Detector):
         task = self._task(products, labels, validation, earlier)
         bench = self._bench(products, task, labels, earlier)
         sphere_epochs = self._sphere_epochs(earlier)
-        steps = len(member_steps(self.basis_, graph)) + (bench.scale is not None)
+        steps = len(member_steps(self.basis_, graph, len(labels.anomalous))) + (bench.scale is not None)
         report = Reporter(on_epoch, steps + sphere_epochs)
         members = build(bench, self.basis_, report)
         self.spheres_ = None

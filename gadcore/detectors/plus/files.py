@@ -5,7 +5,7 @@ detector.json
     members     list of {name, kind, weight, auc}, and by kind
                   linear, standard, background   hops, unit, intercept, strength
                   smoothed                       the same of its source, and offset f̄
-                  trees                          hops, file of the booster
+                  trees                          hops, file of the booster, wide: rows are sparse
                   sphere                         row i: its arrays are sphere.m{i}.…
     labelled    node ids in the order of signed_weights
     directions  hops of the leading directions, where there are any
@@ -105,7 +105,7 @@ def _row(member: Member, weight: float, quality: float | None, file: str) -> dic
         row |= {"hops": head.hops, "unit": head.unit, "intercept": head.intercept, "strength": head.strength}
         row["offset"] = member.offset
     if member.booster is not None:
-        row |= {"hops": member.hops, "booster": file}
+        row |= {"hops": member.hops, "wide": member.wide, "booster": file}
     if member.row >= 0:
         row["row"] = member.row
     return row
@@ -130,6 +130,7 @@ def _member(row: dict[str, Any], j: int, arrays: Arrays, folder: Path) -> Member
         row.get("offset", 0.0),
         booster,
         row["hops"] if booster is not None else 0,
+        row.get("wide", False),
         row.get("row", -1),
     )
 

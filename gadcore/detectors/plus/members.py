@@ -6,7 +6,8 @@ background   the same, fitted with random unlabelled nodes as weak normals: anom
              show what is normal when only a few nodes are labelled
 smoothed     Π (f − f̄), Π = (1 − α) Σ_{s<S} α^s Â^s, of a linear member: evidence of the wider neighbourhood
 propagation  verdicts spread over edges (floors.py)
-trees        boosted trees on X, or on [X, ÂX, Â²X], where attributes are few and dense (trees.py)
+trees        boosted trees (trees.py): on X and on [X, ÂX, Â²X] where attributes are few and dense; on [X, ÂX]
+             of any others once many anomalous nodes are labelled
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ SMOOTHING, SMOOTHING_STEPS = 0.9, 20
 SPREADING, SPREADING_STEPS = 0.9, 30
 TREE_COLUMNS = 200  # trees only up to so many attributes
 TREES: dict[str, Any] = {"rounds": 120, "learning_rate": 0.08}
+WIDE_TREES: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "columns": 0.2}
+ENOUGH = 50  # anomalous labels from which trees pay with many or sparse attributes
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Member:
     offset: float = 0.0  # f̄ of a smoothed member
     booster: Any = None
     hops: int = 0  # of trees
+    wide: bool = False  # trees on sparse rows, where absent means missing
     row: int = -1  # of a sphere: its place among the hypersphere's members
     fold_scores: tuple[FloatArray, ...] = ()  # of all nodes, by the models without each fold; while fitting
 
@@ -147,29 +151,31 @@ def propagation_member(task: Task, judge: Judge, adjacency: Any) -> Member:
     return Member("propagation", "propagation", scores, judge.ranks(scores, list(shares[:, 1:].T)))
 
 
-def tree_member(task: Task, judge: Judge, hops: int, seed: int) -> Member:
+def tree_member(task: Task, judge: Judge, hops: int, seed: int, *, wide: bool = False) -> Member:
     """Boosted trees on [X, …, ÂʰX]; fold models score only the nodes that are looked at."""
     from gadcore.detectors.trees import boosted, margins, stacked
 
-    rows = stacked(task.powers[: hops + 1], task.nodes, False)
-    weight = balanced(task.y, task.weight)
-    booster = boosted(rows, task.y, weight, seed=seed, **TREES)
-    every = stacked(task.powers[: hops + 1], np.arange(task.powers[0].shape[0]), False)
+    settings = WIDE_TREES if wide else TREES
+    every = stacked(task.powers[: hops + 1], np.arange(task.powers[0].shape[0]), wide)
+    rows = every[task.nodes]
+    booster = boosted(rows, task.y, balanced(task.y, task.weight), seed=seed, **settings)
     scores = margins(booster, every)
     held = []
     looked_at = np.union1d(judge.reference, judge.nodes)
     for f in range(judge.folds):
         seen = task.fold != f
         part = boosted(
-            rows[seen], task.y[seen], balanced(task.y[seen], task.weight[seen]), seed=seed, **TREES
+            rows[seen], task.y[seen], balanced(task.y[seen], task.weight[seen]), seed=seed, **settings
         )
-        values = np.zeros(len(every), dtype=np.float32)
+        values = np.zeros(len(scores), dtype=np.float32)
         values[looked_at] = margins(part, every[looked_at])
         held.append(values)
-    return Member(f"trees {hops}", "trees", scores, judge.ranks(scores, held), booster=booster, hops=hops)
+    return Member(
+        f"trees {hops}", "trees", scores, judge.ranks(scores, held), booster=booster, hops=hops, wide=wide
+    )
 
 
-def takes_trees(graph: Graph) -> bool:
+def suits_trees(graph: Graph) -> bool:
     """Whether attributes are few and dense."""
     return not sp.issparse(graph.x) and graph.n_features <= TREE_COLUMNS
 

@@ -73,7 +73,7 @@ class _Scorer:
     def _trees(self, member: Member) -> FloatArray:
         from gadcore.detectors.trees import margins, stacked
 
-        rows = stacked(self.powers[: member.hops + 1], np.arange(self.graph.n_nodes), False)
+        rows = stacked(self.powers[: member.hops + 1], np.arange(self.graph.n_nodes), member.wide)
         return margins(member.booster, rows)
 
     def _propagation(self) -> FloatArray:
