@@ -42,7 +42,7 @@ class Curve:
 
 
 def scatter_panels(panels: Sequence[tuple[str, Sequence[Dots]]], *, title: str, columns: int = 3) -> str:
-    """Maps side by side, each scaled to its own box; later dots lie on top."""
+    """Maps side by side, each scaled to the box of 99 % of its dots (the others lie at the rim)."""
     rows = math.ceil(len(panels) / columns)
     wide, high = columns * (PANEL + GAP) + GAP, rows * (PANEL + TOP + GAP) + 30
     parts = []
@@ -68,7 +68,9 @@ def curve_panels(
         parts += [_frame(x, TOP), _text(x, TOP - 8, name, bold=True), _axes(lines, x, TOP)]
         parts += [_text(x + PANEL / 2, TOP + PANEL + 32, x_label, anchor="middle")]
         parts += [_line(each, lines, x, TOP) for each in lines]
-    parts.append(_text(4, 12, y_label))
+    middle = TOP + PANEL / 2
+    upright = _text(12, middle, y_label, anchor="middle")
+    parts.append(f'<g transform="rotate(-90 12 {middle:g})">{upright}</g>')
     return _document(wide, high, title, [*parts, _legend(list(names.values()), LEFT, high - 12, dots=False)])
 
 
@@ -92,13 +94,13 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", bold: bool = 
 
 def _cloud(dots: Sequence[Dots], left: float, top: float) -> str:
     every = np.concatenate([np.c_[each.x, each.y] for each in dots])
-    low = every.min(axis=0)
-    span = np.maximum(every.max(axis=0) - low, 1e-9).max()
-    inside = PANEL - 12
+    low, high = np.percentile(every, [0.5, 99.5], axis=0)
+    scale = (PANEL - 24) / max(float((high - low).max()), 1e-9)
+    middle, half = (low + high) / 2, PANEL / 2
     paths = []
     for each in dots:
-        place = (np.c_[each.x, each.y] - low) / span * inside + 6
-        points = "".join(f"M{left + x:.0f} {top + PANEL - y:.0f}h0" for x, y in place)
+        place = np.clip((np.c_[each.x, each.y] - middle) * scale, 4 - half, half - 4) * (1, -1) + half
+        points = "".join(f"M{left + x:.0f} {top + y:.0f}h0" for x, y in place)
         paths.append(f'<path d="{points}" stroke="{each.colour}" stroke-width="{each.size:g}"/>')
     return f'<g stroke-linecap="round" fill="none">{"".join(paths)}</g>'
 
