@@ -5,7 +5,6 @@ A cell counts only when it has all ten splits; others are said to be incomplete 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -107,13 +106,11 @@ def _reproduced(results: Results) -> str:
         if (mean := mean_of(results, *where, PAPER)) is not None
     }
     near = sum(gap >= -NEAR for gap in gaps.values())
-    lines = [
-        "### `an` beside the paper's Ours-AN\n",
-        f"{near} of {len(gaps)} complete cells are within {NEAR:g} point or better",
-    ]
     further = [f"{_name(where)} {gap:+.1f}" for where, gap in gaps.items() if gap < -NEAR]
-    lines[-1] += f"; further below: {', '.join(further)}." if further else "."
-    return "\n".join(lines) + _incomplete(where for where in CELLS if where not in gaps) + "\n"
+    told = f"{near} of {len(gaps)} complete cells are within {NEAR:g} point or better"
+    told += f"; further below: {', '.join(further)}." if further else "."
+    missing = [where for where in CELLS if where not in gaps]
+    return f"### `an` beside the paper's Ours-AN\n\n{_judged(told, missing)}\n"
 
 
 def _order(results: Results) -> str:
@@ -165,8 +162,8 @@ def _ahead(results: Results) -> str:
     ahead = sum(yes for _, yes in judged)
     lines += [line for line, _ in judged]
     missing = [where for where in CELLS if mean_of(results, *where, PRODUCT) is None]
-    lines.append(f"\nAhead of both in {ahead} of {len(judged)} complete cells.{_incomplete(missing)}")
-    return "\n".join(lines) + "\n"
+    told = _judged(f"Ahead of both in {ahead} of {len(judged)} complete cells.", missing)
+    return "\n".join([*(lines if judged else lines[:1]), *([""] if judged else []), told]) + "\n"
 
 
 def _against_the_best(results: Results, where: Where) -> tuple[str, bool] | None:
@@ -208,9 +205,12 @@ def _average(results: Results, rate: float, method: str) -> str:
     return f"{np.mean(known):.1f}"
 
 
-def _incomplete(cells: Iterable[Where]) -> str:
-    names = [_name(where) for where in cells]
-    return f" Incomplete and not judged: {', '.join(names)}." if names else ""
+def _judged(told: str, missing: list[Where]) -> str:
+    """What complete cells tell, and which ones are not complete."""
+    if len(missing) == len(CELLS):
+        return "No cell is complete yet: nothing is judged."
+    names = ", ".join(_name(where) for where in missing)
+    return f"{told} Incomplete and not judged: {names}." if missing else told
 
 
 def _name(where: Where) -> str:
