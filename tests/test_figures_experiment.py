@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gadcore.experiments import embeddings, times
-from gadcore.experiments.figure_page import render, sweep, write_page
+from gadcore.experiments.figure_page import embedding_picture, render, sweep, write_page
 from gadcore.experiments.figures import lambda_cells, width_cells
 from gadcore.experiments.rows import key_of
 from gadcore.experiments.svg import Curve, Dots, curve_panels, scatter_panels
@@ -92,7 +92,8 @@ def test_page_and_pictures_come_from_the_files(tmp_path: Path) -> None:
     page = (tmp_path / "docs" / "paper_figures.md").read_text(encoding="utf-8")
     assert "`an` is ahead of `doc-an` in 2 of 2 cells" in page
     assert "| cora | an | 90.1 | **91.0** | 2 |" in page
-    assert "On some of the graphs only, for their time: `doc-an`." in page
+    assert "On some of these graphs only: `doc-an`." in page
+    assert "Not measured yet: citeseer, pubmed, computers, `dsad`," in page
     assert "| an | 2.00 | 1.00 | 4.00 | 3 | 4.92 |" in page
     assert "| slgcn | 90.0 | 50.0 |" in page
     for name in ("lambda", "k", "embeddings"):
@@ -102,6 +103,10 @@ def test_page_and_pictures_come_from_the_files(tmp_path: Path) -> None:
 
 
 def test_validation_nodes_are_not_drawn() -> None:
+    assert embedding_picture([drawn("an")]).count("h0") == 5 + 4  # all nodes but one, and the legend
+
+
+def test_every_node_is_one_dot_and_text_is_escaped() -> None:
     dots = Dots("a < b", "#000000", np.array([0.0, 1.0]), np.array([0.0, 2.0]))
     text = scatter_panels([("one", [dots])], title="a & b")
     assert text.count("h0") == 3  # two nodes and the legend

@@ -145,7 +145,7 @@ def _lambda_words(found: Sweep) -> str:
     return (
         f"`an` is ahead of `doc-an` in {ahead} of {total} cells (the paper: in almost all λ). The best "
         f"λ of `an`: {', '.join(best)} (the paper: large on Photo, small elsewhere). Bold: the best of a "
-        "line.\n"
+        f"line.{_not_yet(found)}\n"
     )
 
 
@@ -154,17 +154,17 @@ def _width_words(found: Sweep) -> str:
     for one, other in (("an", "doc-an"), ("n", "doc-n")):
         ahead, total = _ahead(found, one, other)
         told.append(f"`{one}` is ahead of `{other}` in {ahead} of {total} cells")
-    partly = sorted({method for _, method in found} - {m for m in STYLES if _everywhere(found, m)})
-    rest = (
-        f" On some of the graphs only, for their time: {', '.join(f'`{m}`' for m in partly)}."
-        if partly
-        else ""
-    )
-    return f"{'; '.join(told)}. Bold: the best K of a line.{rest}\n"
+    everywhere = {m for m in STYLES if all((graph, m) in found for graph in _graphs(found))}
+    partly = [m for m in STYLES if m not in everywhere and any(method == m for _, method in found)]
+    rest = f" On some of these graphs only: {', '.join(f'`{m}`' for m in partly)}." if partly else ""
+    lacking = [f"`{m}`" for m in STYLES if all(method != m for _, method in found)]
+    return f"{'; '.join(told)}. Bold: the best K of a line.{rest}{_not_yet(found, lacking)}\n"
 
 
-def _everywhere(found: Sweep, method: str) -> bool:
-    return all((graph, method) in found for graph in _graphs(found))
+def _not_yet(found: Sweep, methods: Sequence[str] = ()) -> str:
+    """What the files lack, in words."""
+    lacking = [*(graph for graph in GRAPHS if graph not in _graphs(found)), *methods]
+    return f" Not measured yet: {', '.join(lacking)}." if lacking else ""
 
 
 def _ahead(found: Sweep, one: str, other: str) -> tuple[int, int]:
