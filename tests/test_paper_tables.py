@@ -40,7 +40,26 @@ def test_a_cell_shows_mean_std_splits_and_distance_from_the_paper() -> None:
     page = render(rows)
     assert "**81.0 (1.0)** \\* n=3" in page  # the paper has 88.8 (5.4)
     assert "*88.8 (5.4)*" in page
+    assert "| *difference* | -7.8 |" in page
     assert "Average precision, 2.5% labelled" in page
+
+
+def test_precision_at_k_has_its_own_tables() -> None:
+    page = render([row("an", 0, 0.9, precision_at_k=0.62)])
+    assert "62.0 (0.0)" in page[page.index("Precision at 50, 2.5% labelled") :]
+
+
+def test_extensions_stand_beside_the_plain_model_of_the_same_splits() -> None:
+    def extension(experiment: str, method: str, seed: int, auc: float, **more: Any) -> dict[str, Any]:
+        return row(method, seed, auc, experiment=experiment, **more)
+
+    plain = [extension("encoder", "an", s, 0.90, params={"encoder": "gcn"}) for s in range(3)]
+    gat = [extension("encoder", "an", s, 0.92, params={"encoder": "gat"}) for s in (1, 2)]
+    late = [extension("inductive", "an", s, 0.85, auc_transductive=0.88, arrived=542) for s in range(3)]
+    page = render([row("an", 0, 0.9)], [*plain, *gat, *late])
+    assert "| `an` as in the tables | 90.0 (0.0) n=3 |" in page
+    assert "| `an`, GAT encoder | 92.0 (0.0) n=2, +2.0 |" in page
+    assert "| cora | 542 | 85.0 (0.0) | 88.0 (0.0) | -3.0 | 3 | more than 2 points away |" in page
 
 
 def test_rows_with_own_parameters_stay_out_of_the_tables() -> None:

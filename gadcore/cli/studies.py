@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
-EXPERIMENTS = ("paper", "loop")
+EXPERIMENTS = ("paper", "figures", "extensions", "loop")
 
 
 def add_commands(commands: Commands) -> None:
@@ -28,7 +28,7 @@ def add_commands(commands: Commands) -> None:
     study = commands.add(
         "experiments",
         run_experiment,
-        "reproduce the paper's tables and the labelling sessions",
+        "reproduce the paper's tables and figures, and the labelling sessions",
         "experiments paper --quick",
     )
     study.add_argument("name", nargs="?", help="which one; without a name they are listed")

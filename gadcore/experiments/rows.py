@@ -18,8 +18,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from gadcore.errors import GadError
 from gadcore.experiments.splits import random_split
+from gadcore.graph import FloatArray, Graph, Truth
 from gadcore.ingest import Reading, read
 from gadcore.metrics import auc, average_precision, precision_at
 from gadcore.settings import ROOT
@@ -58,24 +62,28 @@ def measure(cell: Cell) -> dict[str, Any]:
     """Fit on the split's training labels, select on its validation labels, score its test nodes."""
     from gadcore.detectors import make_detector
 
-    reading = reading_of(cell.graph)
-    if reading.truth is None:
-        raise GadError(f"{cell.graph!r} has no truth to measure against.")
-    split = random_split(reading.graph, reading.truth, cell.rate, seed=cell.seed, stratified=cell.stratified)
+    graph, truth = known_graph(cell.graph)
+    split = random_split(graph, truth, cell.rate, seed=cell.seed, stratified=cell.stratified)
     detector = make_detector(cell.method, seed=cell.seed, **dict(cell.params))
     start = time.process_time()
-    detector.fit(reading.graph, split.train, validation=split.validation)
+    detector.fit(graph, split.train, validation=split.validation)
     seconds = time.process_time() - start
-    y, scores = reading.truth.y[split.test] == 1, detector.scores_[split.test]
     return {
         **asdict(cell),
         "params": dict(cell.params),
+        **ranked(truth.y[split.test] == 1, detector.scores_[split.test]),
+        "cpu_seconds": round(seconds, 3),
+        "versions": versions(),
+    }
+
+
+def ranked(y: npt.NDArray[np.bool_], scores: FloatArray) -> dict[str, Any]:
+    """The figures of a ranking that every row has."""
+    return {
         "auc": auc(y, scores),
         "ap": average_precision(y, scores),
         "precision_at_k": precision_at(y, scores, K),
         "k": K,
-        "cpu_seconds": round(seconds, 3),
-        "versions": versions(),
     }
 
 
@@ -154,3 +162,11 @@ def _one_thread() -> None:
 def reading_of(name: str) -> Reading:
     """A benchmark graph by name, or the demo."""
     return read(ROOT / "data" / "demo" if name == DEMO else name)
+
+
+def known_graph(name: str) -> tuple[Graph, Truth]:
+    """A graph by name with the truth to measure against."""
+    reading = reading_of(name)
+    if reading.truth is None:
+        raise GadError(f"{name!r} has no truth to measure against.")
+    return reading.graph, reading.truth

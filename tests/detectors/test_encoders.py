@@ -116,6 +116,18 @@ def test_initialise_leaves_the_global_generator_alone() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
+def test_feed_forward_weights_start_within_one_by_the_root_of_the_inputs() -> None:
+    graph = random_graph(features=100)
+    spans = {}
+    for name in ("mlp", "gcn", "appnp"):
+        drawn = encoder_on(graph, name)[2].member(0)
+        spans[name] = [float(np.abs(drawn[f"layer{layer}.weight"]).max()) for layer in range(2)]
+    assert 0.09 < spans["mlp"][0] <= 0.1  # ±1/√100
+    assert spans["mlp"][1] <= 1 / np.sqrt(5)
+    for name in ("gcn", "appnp"):
+        assert 0.2 < spans[name][0] <= np.sqrt(6 / 105)  # Glorot
+
+
 def test_unknown_encoder_and_bad_sizes_are_told() -> None:
     with pytest.raises(ModelError, match="no encoder 'rnn'"):
         make_encoder("rnn", depth=2, width=4, k=4)

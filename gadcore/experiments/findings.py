@@ -1,0 +1,221 @@
+"""What the tables come to: ours against the paper, cell by cell, computed from result rows alone.
+
+A cell counts only when it has all ten splits; others are said to be incomplete and not judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from gadcore.experiments.published import GRAPHS, METHODS, PUBLISHED, RATES
+from gadcore.experiments.results import LEVEL, SPLITS, Results, p_value
+
+NEAR = 1.0  # points below the paper that still count as reproduced
+TARGETS = {0.025: 91.0, 0.05: 93.3, 0.1: 95.0}  # mean AUC of an+ over the five graphs
+PUBLISHED_MEANS = {0.025: 88.9, 0.05: 90.5, 0.1: 92.4}  # of Ours-AN, as the paper prints them
+AVERAGED = ("an+", "an", "sgc-lr")
+PRODUCT, PAPER = "an+", "an"
+Where = tuple[float, str]  # rate, graph
+CELLS: tuple[Where, ...] = tuple((rate, graph) for rate in RATES for graph in GRAPHS)
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """Two methods that the paper tells clearly apart and that come out the other way here."""
+
+    rate: float
+    graph: str
+    ahead: str  # in the paper
+    behind: str
+    paper: float  # points by which ``ahead`` leads there
+    ours: float  # the same here: 0 or less
+    told_apart: bool  # by a paired t-test here
+
+
+def section(results: Results) -> str:
+    """The section in Markdown from AUCs in per cent; empty without any."""
+    if not results:
+        return ""
+    parts = [
+        "## Findings\n",
+        _WORDS,
+        _reproduced(results),
+        _order(results),
+        _ahead(results),
+        _averages(results),
+    ]
+    return "\n".join(parts)
+
+
+def mean_of(results: Results, rate: float, graph: str, method: str) -> float | None:
+    """Mean of a complete cell."""
+    values = results.get((rate, graph, method), {})
+    return float(np.mean(list(values.values()))) if len(values) >= SPLITS else None
+
+
+def reversals(results: Results) -> tuple[list[Reversal], dict[float, tuple[int, int]]]:
+    """Pairs in another order than the paper's, and by rate how many were judged of how many clear ones."""
+    found, judged = [], {}
+    for rate in RATES:
+        pairs = [
+            (graph, one, other)
+            for graph in GRAPHS
+            for one, other in permutations(METHODS, 2)
+            if _clearly_ahead(PUBLISHED[rate, graph, one], PUBLISHED[rate, graph, other])
+        ]
+        known = 0
+        for graph, one, other in pairs:
+            mine, theirs = mean_of(results, rate, graph, one), mean_of(results, rate, graph, other)
+            if mine is None or theirs is None:
+                continue
+            known += 1
+            if mine <= theirs:
+                apart = p_value(results[rate, graph, one], results[rate, graph, other]) <= LEVEL
+                gap = PUBLISHED[rate, graph, one][0] - PUBLISHED[rate, graph, other][0]
+                found.append(Reversal(rate, graph, one, other, gap, mine - theirs, apart))
+        judged[rate] = known, len(pairs)
+    return found, judged
+
+
+def significantly_ahead(results: Results, rate: float, graph: str, of: str = PRODUCT) -> list[str]:
+    """Methods whose mean is higher than that of ``of`` by a paired t-test, the largest lead first."""
+    own = mean_of(results, rate, graph, of)
+    if own is None:
+        return []
+    leads = {
+        method: mean - own
+        for at, where, method in results
+        if (at, where) == (rate, graph) and (mean := mean_of(results, rate, graph, method)) is not None
+    }
+    base = results[rate, graph, of]
+    told = [m for m, lead in leads.items() if lead > 0 and p_value(results[rate, graph, m], base) <= LEVEL]
+    return sorted(told, key=lambda method: -leads[method])
+
+
+def _clearly_ahead(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] - other[0] > one[1] + other[1]
+
+
+def _reproduced(results: Results) -> str:
+    gaps = {
+        where: mean - PUBLISHED[(*where, PAPER)][0]
+        for where in CELLS
+        if (mean := mean_of(results, *where, PAPER)) is not None
+    }
+    near = sum(gap >= -NEAR for gap in gaps.values())
+    further = [f"{_name(where)} {gap:+.1f}" for where, gap in gaps.items() if gap < -NEAR]
+    told = f"{near} of {len(gaps)} complete cells are within {NEAR:g} point or better"
+    told += f"; further below: {', '.join(further)}." if further else "."
+    missing = [where for where in CELLS if where not in gaps]
+    return f"### `an` beside the paper's Ours-AN\n\n{_judged(told, missing)}\n"
+
+
+def _order(results: Results) -> str:
+    found, judged = reversals(results)
+    lines = [
+        "### The order of methods\n",
+        "Pairs of methods on a graph whose means in the paper differ by more than the sum of their stds, and",
+        "how many of them have the same order here; *told apart*: reversed, and a paired t-test says so.\n",
+        "| labelled | clear in the paper | complete here | same order | reversed | told apart |",
+        "| --- |" + " --- |" * 5,
+    ]
+    for rate, (known, clear) in judged.items():
+        mine = [each for each in found if each.rate == rate]
+        told = sum(each.told_apart for each in mine)
+        lines.append(f"| {rate:.1%} | {clear} | {known} | {known - len(mine)} | {len(mine)} | {told} |")
+    return "\n".join(lines) + "\n" + _reversed(found)
+
+
+def _reversed(found: list[Reversal]) -> str:
+    """Who leads here against the paper's order, by rate and graph, with the lead in points."""
+    if not found:
+        return ""
+    lines = [
+        "",
+        "Reversed, with our lead in points (*: not told apart):\n",
+        "| labelled | graph | ahead here |",
+    ]
+    lines.append("| --- | --- | --- |")
+    for rate, graph in CELLS:
+        mine = [each for each in found if (each.rate, each.graph) == (rate, graph)]
+        if mine:
+            told = ", ".join(_lead(each) for each in sorted(mine, key=lambda each: each.ours))
+            lines.append(f"| {rate:.1%} | {graph} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+def _lead(each: Reversal) -> str:
+    return f"{each.behind} > {each.ahead} {-each.ours:.1f}" + ("" if each.told_apart else " \\*")
+
+
+def _ahead(results: Results) -> str:
+    lines = [
+        "### `an+` against the paper's eleven\n",
+        "| labelled | graph | an+ | best published | difference | best of the eleven here | difference "
+        "| ahead of both | significantly ahead of an+ |",
+        "| --- |" + " --- |" * 8,
+    ]
+    judged = [line for where in CELLS if (line := _against_the_best(results, where))]
+    ahead = sum(yes for _, yes in judged)
+    lines += [line for line, _ in judged]
+    missing = [where for where in CELLS if mean_of(results, *where, PRODUCT) is None]
+    told = _judged(f"Ahead of both in {ahead} of {len(judged)} complete cells.", missing)
+    return "\n".join([*(lines if judged else lines[:1]), *([""] if judged else []), told]) + "\n"
+
+
+def _against_the_best(results: Results, where: Where) -> tuple[str, bool] | None:
+    own = mean_of(results, *where, PRODUCT)
+    if own is None:
+        return None
+    published = max(METHODS, key=lambda method: PUBLISHED[(*where, method)][0])
+    here = {m: mean for m in METHODS if (mean := mean_of(results, *where, m)) is not None}
+    top = max(here, key=lambda method: here[method]) if here else None
+    gap = own - PUBLISHED[(*where, published)][0]
+    measured = f"{top} {here[top]:.1f} | {own - here[top]:+.1f}" if top else "– | –"
+    if top and len(here) < len(METHODS):
+        measured = measured.replace(" |", f" (of {len(here)}) |", 1)
+    yes = gap > 0 and (top is None or own > here[top])
+    rivals = ", ".join(significantly_ahead(results, *where)) or "none"
+    cells = f"{own:.1f} | {published} {PUBLISHED[(*where, published)][0]:.1f} | {gap:+.1f} | {measured}"
+    return f"| {where[0]:.1%} | {where[1]} | {cells} | {'yes' if yes else 'no'} | {rivals} |", yes
+
+
+def _averages(results: Results) -> str:
+    lines = [
+        "### Mean AUC over the five graphs\n",
+        "| labelled | " + " | ".join(AVERAGED) + " | wanted of an+ | paper's Ours-AN |",
+        "| --- |" + " --- |" * (len(AVERAGED) + 2),
+    ]
+    for rate in RATES:
+        shown = [_average(results, rate, method) for method in AVERAGED]
+        lines.append(
+            f"| {rate:.1%} | {' | '.join(shown)} | {TARGETS[rate]:.1f} | {PUBLISHED_MEANS[rate]:.1f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _average(results: Results, rate: float, method: str) -> str:
+    means = [mean_of(results, rate, graph, method) for graph in GRAPHS]
+    known = [mean for mean in means if mean is not None]
+    if len(known) < len(GRAPHS):
+        return f"incomplete ({len(known)} of {len(GRAPHS)} graphs)"
+    return f"{np.mean(known):.1f}"
+
+
+def _judged(told: str, missing: list[Where]) -> str:
+    """What complete cells tell, and which ones are not complete."""
+    if len(missing) == len(CELLS):
+        return "No cell is complete yet: nothing is judged."
+    names = ", ".join(_name(where) for where in missing)
+    return f"{told} Incomplete and not judged: {names}." if missing else told
+
+
+def _name(where: Where) -> str:
+    return f"{where[1]} {where[0]:.1%}"
+
+
+_WORDS = f"""Computed from the rows of the purely random splits; a cell counts when it has {SPLITS} of them.
+"""
