@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.benchmark_own import show_own
+from pages.shared.benchmark_paper import show_paper
 from pages.shared.benchmark_practice import show_practice, show_study
 from pages.shared.benchmark_tables import show_results
 from pages.shared.page import errors_shown, open_page
@@ -13,14 +14,19 @@ workspace = open_page("Benchmark")
 
 with errors_shown():
     st.title("Benchmark")
-    models, strategies = st.tabs(["Models", "Practice"])
+    models, paper, strategies = st.tabs(["Models", "The paper", "Practice"])
     with models:
         st.markdown(f"##### Which model to trust on {workspace.name}")
         with st.container(border=True):
             show_own(workspace)
-        st.markdown("##### On graphs with known answers")
-        with st.container(border=True):
-            show_results()
+    with paper:
+        show_paper()
+        files = st.expander(
+            "All result files", icon=":material/folder_open:", key="result-files", on_change="rerun"
+        )
+        if files.open:
+            with files:
+                show_results()
     with strategies:
         st.markdown(f"##### What each strategy finds on {workspace.name}")
         with st.container(border=True):

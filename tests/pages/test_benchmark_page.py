@@ -45,7 +45,7 @@ def results(tmp_path, monkeypatch):
     folder.mkdir()
     lines = [*map(json.dumps, ROWS), '{"graph": "co']
     (folder / "paper.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    monkeypatch.setattr(benchmark_tables, "result_files", lambda: result_files(folder))
+    monkeypatch.setattr(benchmark_results, "FOLDER", folder)
     return folder
 
 
@@ -123,8 +123,8 @@ def test_the_shipped_result_files_can_be_shown(home) -> None:
             assert len(summary(part, "auc"))
 
 
-def test_without_result_files_the_page_says_how_to_make_them(home, monkeypatch) -> None:
-    monkeypatch.setattr(benchmark_tables, "result_files", list)
+def test_without_result_files_the_page_says_how_to_make_them(home, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(benchmark_results, "FOLDER", tmp_path / "absent")
     app = page(BENCHMARK, make_project())
     no_problem(app)
     assert "experiments paper --quick" in texts(app)
