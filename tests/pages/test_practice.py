@@ -12,8 +12,8 @@ from gadcore import practice
 from gadcore.experiments.loop_tables import Line
 from gadcore.ingest import Reading, Report
 from gadcore.workspace import Workspace
-from pages.shared import benchmark_practice
-from pages.shared.benchmark_practice import discovery_figure
+from pages.shared import benchmark_study
+from pages.shared.benchmark_discovery import discovery_figure
 
 BENCHMARK = "pages/4_Benchmark.py"
 COMMAND = "python -m gadcore experiments loop --labels 20"
@@ -31,7 +31,7 @@ def study(tmp_path, monkeypatch):
         for seed in range(2)
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    monkeypatch.setattr(benchmark_practice, "STUDY", path)
+    monkeypatch.setattr(benchmark_study, "STUDY", path)
     return path
 
 
