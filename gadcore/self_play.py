@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gadcore.cases import ProjectInfo
 from gadcore.errors import NotFound
 from gadcore.labels import Verdict
-from gadcore.workspace import Workspace
+from gadcore.workspace import Workspace, catalogue
 
 LEAST = 5  # verdicts from which a score is shown
 _NAME = 150  # letters of the project's name in the copy's
@@ -57,27 +57,34 @@ class Score:
 
 
 def begin(workspace: Workspace, analyst: str | None = None) -> Workspace:
-    """The practice copy of an analyst, made if there is none; NotFound for a project without known answers."""
+    """The practice copy of an analyst, made if there is none; NotFound without known answers."""
     base, person = base_of(workspace), (analyst or "").strip() or workspace.settings.analyst
     found = copy_of(base, person)
     if found is not None:
         return Workspace.open(found.id, base.settings)
-    return base.practice_copy(f"{base.name[:_NAME]} (practice of {person[:40]})", owner=person)
+    name = f"{base.name[:_NAME]} (practice of {person[:40]})"
+    return Workspace.open(catalogue.practice_copy(base.id, name, person, base.settings), base.settings)
+
+
+def made_of(workspace: Workspace) -> str:
+    """Id of the project that a practice copy was made of; "" for any other project."""
+    return str(workspace.preference(catalogue.PRACTICE, {}).get("of", ""))
 
 
 def base_of(workspace: Workspace) -> Workspace:
     """The project that a practice copy was made of, while it exists; any other project itself."""
-    if not workspace.practice_of:
+    source = made_of(workspace)
+    if not source:
         return workspace
     try:
-        return Workspace.open(workspace.practice_of, workspace.settings)
+        return Workspace.open(source, workspace.settings)
     except NotFound:
         return workspace
 
 
 def copies(base: Workspace) -> list[ProjectInfo]:
     """Practice copies of a project, newest first; a copy whose project is gone stands for itself."""
-    return [base.info()] if base.practice_of else base.practice_copies()
+    return [base.info()] if made_of(base) else catalogue.practice_copies(base.id, base.settings)
 
 
 def copy_of(base: Workspace, analyst: str) -> ProjectInfo | None:

@@ -116,34 +116,21 @@ def _score(given: Namespace, workspace: Workspace) -> None:
 
 
 def _scores_table(scores: list[Score]) -> str:
-    head = (
-        "analyst",
-        "verdicts",
-        "found",
-        "hit rate",
-        "× chance",
-        "wrong",
-        "missed",
-        "false alarms",
-        "unsure",
-    )
-    return table(
-        head,
-        [
-            (
-                one.analyst,
-                one.verdicts,
-                one.found[-1],
-                one.hit_rate,
-                one.times_chance,
-                one.wrong_share,
-                one.missed,
-                one.false_alarms,
-                one.unsure,
-            )
-            for one in scores
-        ],
-    )
+    head = ("analyst", "verdicts", "found", "hit rate", "× chance", "wrong", "missed", "false alarms")
+    rows = [
+        (
+            one.analyst,
+            one.verdicts,
+            one.found[-1],
+            one.hit_rate,
+            one.times_chance,
+            one.wrong_share,
+            one.missed,
+            one.false_alarms,
+        )
+        for one in scores
+    ]
+    return table(head, rows)
 
 
 def _curves(base: Workspace, scores: list[Score]) -> list[str]:

@@ -84,6 +84,14 @@ def practice_copy(source_id: str, name: str, owner: str | None, settings: Settin
     return made
 
 
+def practice_copies(source_id: str, settings: Settings) -> list[ProjectInfo]:
+    """Practice copies made of a project, newest first."""
+    store = open_store(settings)
+    marks = store.projects.preferences(PRACTICE)
+    rows = (row for row in store.projects.all() if marks.get(row.id, {}).get("of") == source_id)
+    return [project_info(store, row) for row in rows]
+
+
 def _store(
     name: str,
     write: Callable[[Path], None],

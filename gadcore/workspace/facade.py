@@ -86,23 +86,6 @@ class Workspace(Insight):
         """Known answers of a benchmark, for experiments and practice only; NotFound without."""
         return catalogue.truth(self._project.store, self.id, self.name)
 
-    def practice_copy(self, name: str, *, owner: str | None = None) -> Workspace:
-        """The graph and its known answers as a new project without labels, marked as practice."""
-        return self.open(catalogue.practice_copy(self.id, name, owner, self.settings), self.settings)
-
-    def practice_copies(self) -> list[ProjectInfo]:
-        """Practice copies made of this project, newest first."""
-        marks = self._project.store.projects.preferences(catalogue.PRACTICE)
-        rows = (
-            row for row in self._project.store.projects.all() if marks.get(row.id, {}).get("of") == self.id
-        )
-        return [catalogue.project_info(self._project.store, row) for row in rows]
-
-    @property
-    def practice_of(self) -> str:
-        """Id of the project that this practice copy was made of; "" for any other project."""
-        return str(self.preference(catalogue.PRACTICE, {}).get("of", ""))
-
     def report(self) -> dict[str, Any]:
         """The preflight report of the import, as JSON types; empty if there is none."""
         try:

@@ -63,7 +63,7 @@ class Insight:
         )
 
     def verdicts_in_order(self) -> list[LabelEvent]:
-        """One event per labelled node, in the order of their first verdicts, with the verdict that holds now."""
+        """One event per labelled node, in the order of first verdicts, with the verdict that holds now."""
         return first_draws(self._project.store.events(self._project.id).standing())
 
     def agreement(self) -> Agreement:

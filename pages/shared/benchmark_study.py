@@ -73,8 +73,8 @@ def _show_standings(rows: list[Row]) -> None:
     point = min(POINTS[0], reached)
     st.dataframe(standings_table(rows, point), hide_index=True, width="stretch")
     st.caption(
-        f"After {point} labels. × random and of the best: over the seeds that both strategies have; few seeds "
-        "prove little."
+        f"After {point} labels. × random and of the best: over the seeds that both strategies have; few "
+        "seeds prove little."
     )
 
 
