@@ -18,19 +18,22 @@ workspace = open_page("Benchmark")
 
 with errors_shown():
     st.title("Benchmark")
-    models, paper, strategies = st.tabs(["Models", "The paper", "Practice"])
+    models, paper, strategies = st.tabs(
+        ["Models", "The paper", "Practice"], key="benchmark-tab", on_change="rerun"
+    )
     with models:
         st.markdown(f"##### Which model to trust on {literal(workspace.name)}")
         with st.container(border=True):
             show_own(workspace)
-    with paper:
-        show_paper()
-        files = st.expander(
-            "All result files", icon=":material/folder_open:", key="result-files", on_change="rerun"
-        )
-        if files.open:
-            with files:
-                show_results()
+    if paper.open:  # a dozen figures, drawn when they are looked at
+        with paper:
+            show_paper()
+            files = st.expander(
+                "All result files", icon=":material/folder_open:", key="result-files", on_change="rerun"
+            )
+            if files.open:
+                with files:
+                    show_results()
     with strategies:
         base = base_of(workspace)
         if base.has_truth:

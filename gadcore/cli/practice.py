@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import gadcore
 from gadcore.cli.show import out, table
@@ -112,7 +113,16 @@ def _score(given: Namespace, workspace: Workspace) -> None:
     ]
     if not found:
         lines = [f"Nobody has practised on {base.name!r}. Begin with: practice -p {base.id} --yourself."]
-    out(given, {"scores": scores, "waiting": [one.project for one in found if not one.enough]}, *lines)
+    out(
+        given,
+        {"scores": [_document(one) for one in scores], "waiting": [s.project for s in found if not s.enough]},
+        *lines,
+    )
+
+
+def _document(one: Score) -> dict[str, Any]:
+    rates = {"hit_rate": one.hit_rate, "times_chance": one.times_chance, "wrong_share": one.wrong_share}
+    return {**asdict(one), **rates}
 
 
 def _scores_table(scores: list[Score]) -> str:

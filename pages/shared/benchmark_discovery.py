@@ -49,16 +49,18 @@ def discovery_figure(
                 x=[0, last],
                 y=[0, chance_per_label * last],
                 name="Chance",
+                legendrank=3,
                 mode="lines",
                 line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"},
             )
         )
-    chart.update_layout(showlegend=True, legend_traceorder="reversed")
+    chart.update_layout(showlegend=True)
     chart.update_xaxes(title_text="labels given", range=[-0.02 * last, 1.02 * last])
     chart.update_yaxes(
         title_text=FIGURES[figure].lower(), rangemode="tozero" if figure == "found" else "normal"
     )
-    return tidy(chart, 420)
+    # Ten entries of a legend on top would lie over the highest curve.
+    return tidy(chart, 460).update_layout(legend={"y": -0.18, "yanchor": "top"})
 
 
 def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
@@ -66,6 +68,7 @@ def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
         x=line.labels,
         y=line.mean,
         name=TITLES.get(name, name),
+        legendrank=1 if thick else 2,
         mode="lines+markers" if thick or len(line.labels) == 1 else "lines",
         line={
             "color": _COLOURS.get(name, palette.ACCENT),

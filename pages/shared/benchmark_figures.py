@@ -101,7 +101,7 @@ def embedding_figure(rows: Sequence[Row]) -> go.Figure:
         _COLUMNS,
         subplot_titles=[_picture_title(row) for row in chosen],
         horizontal_spacing=0.02,
-        vertical_spacing=0.12 / lines,
+        vertical_spacing=0.2 / lines,
     )
     named: set[str] = set()
     for i, row in enumerate(chosen):
@@ -112,8 +112,10 @@ def embedding_figure(rows: Sequence[Row]) -> go.Figure:
     axis = {"showticklabels": False, "showgrid": False, "zeroline": False, "showline": True, "mirror": True}
     figure.update_xaxes(**axis, linecolor=palette.OTHER)
     figure.update_yaxes(**axis, linecolor=palette.OTHER)
+    figure.update_annotations(yshift=6)
     figure.update_layout(legend_itemsizing="constant")
-    return tidy(figure, 60 + 290 * lines).update_layout(legend_y=1 + 0.1 / lines, margin_t=64)
+    layout = {"legend_y": 1 + 0.14 / lines, "margin": {"l": 16, "r": 16, "t": 76, "b": 16}}
+    return tidy(figure, 80 + 300 * lines).update_layout(layout)
 
 
 def _picture_title(row: Row) -> str:

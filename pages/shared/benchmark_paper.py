@@ -29,7 +29,7 @@ Published = Mapping[tuple[str, str], tuple[float, float]]  # (graph, method) -> 
 
 _KINDS = {False: "Random", True: "Stratified"}
 _COMMANDS = {kind: f"python -m gadcore experiments paper{' --stratified' * kind}" for kind in _KINDS}
-_APART = [(0.0, palette.ANOMALOUS), (0.5, "#EEF1F4"), (1.0, palette.NORMAL)]
+_APART = [(0.0, "#F0A46B"), (0.5, "#F4F5F6"), (1.0, "#6DB1DA")]  # below the paper, equal, above
 _FAR = 10  # points from the paper at which a cell has its full colour
 _PLAIN = {"displayModeBar": False}
 
@@ -127,7 +127,8 @@ def missing_fits(table: pd.DataFrame) -> str:
     absent = [name for name in (*METHODS, *BEYOND) if name not in set(table["method"])]
     if fits == whole and not absent:
         return ""
-    text = f"Measured so far: {fits} of {whole} fits ({methods} methods × {graphs} graphs × {SPLITS} splits)"
+    of_what = f"methods × graphs × splits: {methods} × {graphs} × {SPLITS}"
+    text = f"Measured so far: {fits} of {whole} fits ({of_what})"
     return f"{text}; not yet: {', '.join(absent)}." if absent else f"{text}."
 
 

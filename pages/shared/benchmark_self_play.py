@@ -52,7 +52,7 @@ def _counted(verdicts: int) -> str:
 def _buttons(base: Workspace, own: ProjectInfo | None, analyst: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Practise yourself" if own is None else "Go on labelling"
-        if st.button(label, key="self-play", type="primary", icon=":material/person_play:"):
+        if st.button(label, key="self-play", type="primary", icon=":material/person:"):
             try:
                 open_project(begin(base, analyst).id)
             except GadError as error:

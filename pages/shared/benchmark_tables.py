@@ -28,7 +28,7 @@ BOLD = (
     "Bold: the best of a graph and all that a paired t-test at 5 % does not tell from it, where every method "
     f"has {LEAST_SPLITS} splits or more."
 )
-QUIET = [(0.0, "#EAF0F4"), (0.5, "#9CC3DC"), (1.0, "#0072B2")]
+QUIET = [(0.0, "#F1F5F8"), (0.5, "#BDD9EA"), (1.0, "#6DB1DA")]  # dark text is readable on all of it
 _PANELS = 3  # in a row
 _RATES = {f"{100 * rate:g} % labelled": rate for rate, _, _ in PUBLISHED}
 
@@ -124,7 +124,7 @@ def curve_figure(rows: pd.DataFrame, metric: str) -> go.Figure:
     columns = max(1, min(_PANELS, len(graphs)))
     lines = max(1, -(-len(graphs) // columns))
     figure = make_subplots(
-        lines, columns, subplot_titles=graphs, horizontal_spacing=0.06, vertical_spacing=0.24 / lines
+        lines, columns, subplot_titles=graphs, horizontal_spacing=0.06, vertical_spacing=0.3 / lines
     )
     named: set[str] = set()
     for place, graph in enumerate(graphs):
@@ -135,9 +135,12 @@ def curve_figure(rows: pd.DataFrame, metric: str) -> go.Figure:
             named.add(str(method))
             figure.add_trace(trace, row=place // columns + 1, col=place % columns + 1)
     swept = rows["swept"].iat[0]
-    figure.update_xaxes(title_text=SWEPT.get(swept, swept), **_parameter_axis(known["at"]))
+    figure.update_xaxes(**_parameter_axis(known["at"]))
+    for place in range(max(0, len(graphs) - columns), len(graphs)):  # where no panel is below
+        column = place % columns + 1
+        figure.update_xaxes(title_text=SWEPT.get(swept, swept), row=place // columns + 1, col=column)
     figure.update_yaxes(title_text=f"{METRICS[metric]} (%)", col=1)
-    return tidy(figure, 80 + 270 * lines).update_layout(legend_y=1 + 0.09 / lines, margin_t=64)
+    return tidy(figure, 80 + 280 * lines).update_layout(legend_y=1 + 0.12 / lines, margin_t=70)
 
 
 def _curve(part: pd.DataFrame, metric: str, method: str, colour: str) -> go.Scatter:
@@ -159,9 +162,10 @@ def _parameter_axis(values: pd.Series) -> dict[str, Any]:
     if numbers.isna().any():
         return {"type": "category"}
     ticks = sorted(numbers.unique())
+    shown = {"tickvals": ticks, "ticktext": [f"{value:g}" for value in ticks]}
     if not ticks or ticks[0] < 0 or ticks[-1] < 8 * ticks[0]:
-        return {"tickvals": ticks}
-    return {"type": "category"} if ticks[0] == 0 else {"type": "log", "tickvals": ticks}
+        return shown
+    return {"type": "category"} if ticks[0] == 0 else {"type": "log", **shown}
 
 
 def shown_table(table: pd.DataFrame, setting: str) -> pd.DataFrame:
