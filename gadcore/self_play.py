@@ -2,7 +2,7 @@
 
 A practice copy is a project of its own: no labels, no runs, named after its analyst. It is labelled like any
 other, and no page that one labels on reads the known answers. The score compares the verdicts given so far
-with them; before ``LEAST`` verdicts there is none, so that it never tells the answer of a single case.
+with them; before ``LEAST`` verdicts there is none, for it would tell the answers of single cases.
 """
 
 from __future__ import annotations

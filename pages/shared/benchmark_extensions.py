@@ -11,12 +11,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.shared.benchmark_figures import not_measured
-from pages.shared.benchmark_results import METRICS, ResultFile, result_file, splits_said
+from pages.shared.benchmark_results import METRICS, result_file, splits_said
 from pages.shared.benchmark_tables import QUIET, grid_figure
 
 EXTENSIONS, TABLES = "extensions.jsonl", "paper.jsonl"
 COMMAND = "python -m gadcore experiments extensions"
-_PLAIN = ("", "plain", "transductive")  # experiments that are the model as it is
+PLAIN, INDUCTIVE = "as in the tables", "inductive"
+_ENCODERS = {"gcn": PLAIN, "sage": "GraphSAGE encoder", "gat": "GAT encoder"}
+_INSTEAD = {"n": "an"}  # what stands beside a method that is an extension itself: n is an without anomalies
 _SAME = ["graph", "method", "rate", "stratified"]
 
 
@@ -44,34 +46,44 @@ class Extension:
 def show_extensions() -> None:
     """Extensions by graphs, coloured by the figure, with the difference to the plain model in each cell."""
     file = result_file(EXTENSIONS)
-    rows = None if file is None else file.rows[~file.rows["experiment"].isin(_PLAIN)]
-    if file is None or rows is None or rows.empty:
+    if file is None:
         not_measured("Extensions are", EXTENSIONS, COMMAND)
         return
-    metrics = [name for name in METRICS if rows[name].notna().any()]
+    metrics = [name for name in METRICS if file.rows[name].notna().any()]
     metric = st.segmented_control(
         "Figure", metrics, default=metrics[0], format_func=METRICS.__getitem__, key="extension-metric"
     )
     metric = metric or metrics[0]
-    found = extensions(rows, plain_rows(file), metric)
+    rows = named(file.rows)
+    found = extensions(rows, plain_rows(rows), metric)
     st.plotly_chart(extension_map(found, metric), key="extensions", config={"displayModeBar": False})
     st.caption(
         f"Mean ± standard deviation over {splits_said(extension_table(found))}, in per cent; in brackets: "
-        "the difference to the plain model of the same name on the same splits, where it was measured. "
-        f"{file.source}; plain models also from `benchmarks/results/{TABLES}`."
+        "the difference to the plain model on the same splits, where measured (n beside an; inductive: "
+        f"both on the nodes that arrived, AUC only). {file.source}; plain models also from "
+        f"`benchmarks/results/{TABLES}`."
     )
     with st.expander("Table"):
         st.dataframe(extension_table(found), hide_index=True, width="stretch")
 
 
-def plain_rows(file: ResultFile) -> pd.DataFrame:
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the extension of each in words."""
+    names = [
+        _ENCODERS.get(str(at), str(at)) if swept == "encoder" else experiment
+        for experiment, swept, at in zip(rows["experiment"], rows["swept"], rows["at"])
+    ]
+    return rows.assign(extension=names)
+
+
+def plain_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Measurements of the models as they are: of the study itself first, then of the paper's tables."""
     tables = result_file(TABLES)
-    parts = [file.rows[file.rows["experiment"].isin(_PLAIN)]]
+    parts = [rows[rows["extension"] == PLAIN]]
     if tables is not None:
         parts.append(tables.rows[(tables.rows["swept"] == "") & (tables.rows["experiment"] == "")])
-    joined = pd.concat([part for part in parts if len(part)]) if any(map(len, parts)) else parts[0]
-    return joined.drop_duplicates([*_SAME, "seed"])
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled).drop_duplicates([*_SAME, "seed"]) if filled else parts[0]
 
 
 def extensions(rows: pd.DataFrame, plain: pd.DataFrame, metric: str) -> list[Extension]:
@@ -81,30 +93,44 @@ def extensions(rows: pd.DataFrame, plain: pd.DataFrame, metric: str) -> list[Ext
         for keys, part in plain.dropna(subset=[metric]).groupby(_SAME, dropna=False)
     }
     found = []
-    for (experiment, *keys), part in rows.dropna(subset=[metric]).groupby(
-        ["experiment", *_SAME], dropna=False, sort=False
+    for (extension, *keys), part in rows.dropna(subset=[metric]).groupby(
+        ["extension", *_SAME], dropna=False, sort=False
     ):
-        own, beside = dict(zip(part["seed"], part[metric])), usual.get(_key(keys), {})
-        common = sorted(set(own) & set(beside))
-        gaps = [own[seed] - beside[seed] for seed in common]
-        compared = [beside[seed] for seed in common]
-        graph, method, rate, _ = keys
-        found.append(
-            Extension(
-                experiment=str(experiment),
-                method=str(method),
-                graph=str(graph),
-                rate=None if pd.isna(rate) else float(rate),
-                mean=float(np.mean(list(own.values()))),
-                std=_spread(list(own.values())),
-                splits=len(own),
-                plain=float(np.mean(compared)) if compared else None,
-                plain_std=_spread(compared) if compared else None,
-                gap=float(np.mean(gaps)) if gaps else None,
-                common=len(common),
-            )
-        )
+        graph, method, *conditions = keys
+        beside = usual.get(_key((graph, _INSTEAD.get(method, method), *conditions)), {})
+        if extension == PLAIN:
+            beside = {}
+        elif extension == INDUCTIVE:
+            beside = dict(zip(part["seed"], part["transductive"])) if metric == "auc" else {}
+        rate = None if pd.isna(conditions[0]) else float(conditions[0])
+        own = dict(zip(part["seed"], part[metric]))
+        found.append(_extension(str(extension), str(method), str(graph), rate, own, beside))
     return found
+
+
+def _extension(
+    experiment: str,
+    method: str,
+    graph: str,
+    rate: float | None,
+    own: dict[int, float],
+    beside: dict[int, float],
+) -> Extension:
+    common = sorted(seed for seed in set(own) & set(beside) if not pd.isna(beside[seed]))
+    compared = [beside[seed] for seed in common]
+    return Extension(
+        experiment=experiment,
+        method=method,
+        graph=graph,
+        rate=rate,
+        mean=float(np.mean(list(own.values()))),
+        std=_spread(list(own.values())),
+        splits=len(own),
+        plain=float(np.mean(compared)) if compared else None,
+        plain_std=_spread(compared) if compared else None,
+        gap=float(np.mean([own[seed] - beside[seed] for seed in common])) if common else None,
+        common=len(common),
+    )
 
 
 def _key(keys: Any) -> tuple[Any, ...]:

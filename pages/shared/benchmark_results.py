@@ -33,7 +33,7 @@ class ResultFile:
     """The measurements of one file."""
 
     path: Path
-    rows: pd.DataFrame  # graph, method, seed, experiment, rate, stratified, setting, swept, at, the metrics
+    rows: pd.DataFrame  # the columns of ``_measurement``
     command: str
 
     @property
@@ -101,6 +101,7 @@ def _measurement(row: dict[str, Any]) -> dict[str, Any]:
         "setting": setting_of(row),
         "swept": name,
         "at": value,
+        "transductive": row.get("auc_transductive"),  # of the plain model, on the nodes of this very row
         **{metric: row.get(metric) for metric in METRICS},
     }
 

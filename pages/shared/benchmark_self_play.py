@@ -36,8 +36,8 @@ def show_self_play(base: Workspace) -> None:
     mine = next((one for one in scores if own is not None and one.project == own.name), None)
     if mine is not None and not mine.enough:
         st.info(
-            f"{_counted(mine.verdicts)} so far. Your curve is drawn from {LEAST} verdicts on, so that it "
-            "never tells the answer of a single case.",
+            f"{_counted(mine.verdicts)} so far. Your curve is drawn from {LEAST} verdicts on: fewer would "
+            "tell the answers of single cases.",
             icon=":material/hourglass_empty:",
         )
     shown = [one for one in scores if one.enough]

@@ -11,7 +11,7 @@ import pytest
 from page_project import make_project, no_problem, page, texts
 
 from pages.shared import benchmark_results
-from pages.shared.benchmark_extensions import extension_map, extension_table, extensions, plain_rows
+from pages.shared.benchmark_extensions import extension_map, extension_table, extensions, named, plain_rows
 from pages.shared.benchmark_figures import embedding_figure, times_figure
 from pages.shared.benchmark_paper import difference_map, dot_plot, missing_fits, published_at
 from pages.shared.benchmark_results import result_file, rows_in, summary
@@ -159,20 +159,29 @@ def test_an_extension_is_compared_with_the_plain_model_on_the_same_splits(folder
         folder,
         "extensions.jsonl",
         [
-            *(fit("an", value, seed, experiment="GAT") for seed, value in enumerate((0.91, 0.83, 0.85))),
+            fit("an", 0.88, 0, experiment="encoder", params={"encoder": "gcn"}),
+            *(
+                fit("an", value, seed, experiment="encoder", params={"encoder": "gat"})
+                for seed, value in enumerate((0.91, 0.83, 0.85))
+            ),
             fit("an", 0.70, 0, experiment="no attributes", graph="photo"),
+            fit("n", 0.60, 0, experiment="normal labels only"),
+            fit("an", 0.92, 0, experiment="inductive", auc_transductive=0.93),
         ],
     )
-    file = result_file("extensions.jsonl")
-    found = extensions(file.rows, plain_rows(file), "auc")
-    gat, bare = found
-    assert (gat.experiment, gat.splits, gat.common) == ("GAT", 3, 2)
-    assert gat.plain == pytest.approx(0.85)
-    assert gat.gap == pytest.approx(0.02)
+    rows = named(result_file("extensions.jsonl").rows)
+    found = extensions(rows, plain_rows(rows), "auc")
+    plain, gat, bare, normal, inductive = found
+    assert (plain.experiment, plain.gap) == ("as in the tables", None)
+    assert (gat.experiment, gat.splits, gat.common) == ("GAT encoder", 3, 2)
+    assert gat.plain == pytest.approx((0.88 + 0.80) / 2)
+    assert gat.gap == pytest.approx((0.03 + 0.03) / 2)
     assert (bare.plain, bare.gap) == (None, None)
-    table = extension_table(found)
-    assert table["difference"].tolist() == ["+2.0", ""]
-    assert list(extension_map(found, "auc").data[0].y) == ["no attributes (an)", "GAT (an)"]
+    assert normal.gap == pytest.approx(-0.28)
+    assert inductive.gap == pytest.approx(-0.01)
+    assert extensions(rows, plain_rows(rows), "ap")[-1].gap is None
+    assert extension_table(found)["difference"].tolist() == ["", "+3.0", "", "-28.0", "-1.0"]
+    assert extension_map(found, "auc").data[0].y[-1] == "as in the tables (an)"
 
 
 def test_rows_of_an_absent_file_are_none(folder) -> None:
