@@ -62,7 +62,7 @@ def begin(workspace: Workspace, analyst: str | None = None) -> Workspace:
     found = copy_of(base, person)
     if found is not None:
         return Workspace.open(found.id, base.settings)
-    name = f"{base.name[:_NAME]} (practice of {person[:40]})"
+    name = f"Practice: {base.name[:_NAME]} ({person[:40]})"
     return Workspace.open(catalogue.practice_copy(base.id, name, person, base.settings), base.settings)
 
 

@@ -28,7 +28,7 @@ def test_a_practice_is_a_copy_without_labels_that_is_marked(home) -> None:
     before = workspace.counts()
     copy = begin(workspace, "bo")
     info = copy.info()
-    assert info.name == "planted (practice of bo)"
+    assert info.name == "Practice: planted (bo)"
     assert (info.owner, info.practice_of, info.has_truth) == ("bo", "planted", True)
     assert info.fingerprint == workspace.info().fingerprint
     assert copy.counts() == {"normal": 0, "anomalous": 0, "unsure": 0, "fresh": 0}
@@ -125,7 +125,7 @@ def test_the_command_begins_and_scores_a_practice(home, capsys) -> None:
     assert main(["practice", "-p", "planted", "--score"]) == 0
     assert "Nobody has practised" in capsys.readouterr().out
     assert main(["practice", "-p", "planted", "--yourself"]) == 0
-    assert "'planted (practice of ana)'" in capsys.readouterr().out
+    assert "'Practice: planted (ana)'" in capsys.readouterr().out
     copy = begin(workspace)
     normal, anomalous = answers(copy)
     copy.record(anomalous[0], "anomalous")

@@ -19,6 +19,7 @@ _OTHERS = [name for name in TITLES if name not in (DEFAULT, RANDOM, ENTROPY)]
 _COLOURS = {name: palette.CATEGORIES[1 + i % (len(palette.CATEGORIES) - 1)] for i, name in enumerate(_OTHERS)}
 _COLOURS |= {DEFAULT: palette.NORMAL, RANDOM: palette.UNLABELLED, ENTROPY: palette.UNSURE}
 _BAND = 0.16  # opacity
+_MARKED = 60  # points up to which each is marked
 
 
 def by_chance(row: Mapping[str, Any]) -> float | None:
@@ -69,7 +70,7 @@ def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
         y=line.mean,
         name=TITLES.get(name, name),
         legendrank=1 if thick else 2,
-        mode="lines+markers" if thick or len(line.labels) == 1 else "lines",
+        mode="lines+markers" if len(line.labels) == 1 or (thick and len(line.labels) <= _MARKED) else "lines",
         line={
             "color": _COLOURS.get(name, palette.ACCENT),
             "width": 4 if thick else 1.5,

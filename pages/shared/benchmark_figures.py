@@ -73,7 +73,8 @@ def show_embeddings() -> None:
     graphs = by_graph(str(row["graph"]) for row in rows)
     graph = graphs[0] if len(graphs) == 1 else st.segmented_control("Graph", graphs, key="embedding-graph")
     rows = [row for row in rows if row["graph"] == (graph or graphs[0])]
-    st.plotly_chart(embedding_figure(rows), key="embeddings", config=_PLAIN)
+    outline = "#F2F2F2" if st.context.theme.type == "dark" else "#26282C"
+    st.plotly_chart(embedding_figure(rows, outline), key="embeddings", config=_PLAIN)
     first = rows[0]
     labelled = f", {100 * float(first['rate']):g} % of the nodes labelled" if first.get("rate") else ""
     st.caption(
@@ -90,8 +91,8 @@ def _separation_said(rows: Sequence[Row]) -> str:
     return f"Separation: share of anomalies among the ten nearest test nodes of an anomaly{chance}. "
 
 
-def embedding_figure(rows: Sequence[Row]) -> go.Figure:
-    """Small multiples, three in a row, one legend for all."""
+def embedding_figure(rows: Sequence[Row], outline: str = palette.OTHER) -> go.Figure:
+    """Small multiples, three in a row, one legend for all; training nodes have an outline."""
     places = {name: i for i, name in enumerate(_PICTURES)}
     latest = {str(row["method"]): row for row in rows}
     chosen = sorted(latest.values(), key=lambda row: places.get(str(row["method"]), len(places)))
@@ -105,7 +106,7 @@ def embedding_figure(rows: Sequence[Row]) -> go.Figure:
     )
     named: set[str] = set()
     for i, row in enumerate(chosen):
-        for trace in _points(row):
+        for trace in _points(row, outline):
             trace.update(showlegend=trace.name not in named)
             named.add(trace.name)
             figure.add_trace(trace, row=i // _COLUMNS + 1, col=i % _COLUMNS + 1)
@@ -127,7 +128,7 @@ def _picture_title(row: Row) -> str:
     return ", ".join(parts)
 
 
-def _points(row: Row) -> list[go.Scattergl]:
+def _points(row: Row, outline: str) -> list[go.Scattergl]:
     x, y, truth = (np.asarray(row[name]) for name in ("x", "y", "truth"))
     training = _in_training(row, len(x))
     traces = []
@@ -135,11 +136,9 @@ def _points(row: Row) -> list[go.Scattergl]:
         at = (truth == value) & (training == labelled)
         if not at.any():
             continue
-        # Grey outlines stand out on the light and on the dark background.
-        outline = {"width": 1.2 if labelled else 0, "color": "#4A4F57"}
         marker = {
-            "color": colour, "symbol": symbol, "size": 7 if labelled else 4, "line": outline,
-            "opacity": 1.0 if labelled else 0.6,
+            "color": colour, "symbol": symbol, "size": 7 if labelled else 4,
+            "opacity": 1.0 if labelled else 0.6, "line": {"width": 1.2 if labelled else 0, "color": outline},
         }  # fmt: skip
         traces.append(
             go.Scattergl(

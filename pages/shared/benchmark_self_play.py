@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from gadcore import practice
@@ -13,7 +14,7 @@ from gadcore.errors import GadError
 from gadcore.experiments.loop_tables import Line
 from gadcore.self_play import LEAST, Score, begin, copies, score
 from gadcore.workspace import Workspace
-from pages.shared import state
+from pages.shared import palette, state
 from pages.shared.benchmark_discovery import discovery_figure
 from pages.shared.benchmark_practice import line_of
 from pages.shared.home_projects import literal, open_project
@@ -86,20 +87,24 @@ def _show_scores(base: Workspace, scores: Sequence[Score], first: Score, analyst
     until = max(_FIRST_VIEW, *(one.verdicts for one in scores))
     lines = {name: _shortened(line_of(c, "found"), until) for name, c in document["curves"].items()}
     lines |= {title: _line(one) for title, one in titles.items()}
-    st.plotly_chart(
-        discovery_figure(lines, "found", first.chance, until, emphasised=_title(first, analyst)),
-        key="self-play-curve",
-        config={"displayModeBar": False},
-    )
-    beside = "thin: simulated analysts who never err, one session each" if document["curves"] else ""
-    ask = "" if beside else " Let simulated analysts practise below, and their curves stand beside yours."
+    chart = discovery_figure(lines, "found", first.chance, until, emphasised=_title(first, analyst))
+    chart.add_trace(_mistakes(first))
+    st.plotly_chart(chart, key="self-play-curve", config={"displayModeBar": False})
     st.caption(
-        f"Anomalies found per verdict; thick: {_title(first, analyst)}; dotted: blind draws"
-        f"{'; ' + beside if beside else ''}.{ask} A node counts once, with the verdict that holds now. "
+        f"Anomalies found per verdict. Thick: {_title(first, analyst)}; orange: the wrong verdicts among them; "
+        f"dotted grey: blind draws. {_beside(document)} A node counts once, with the verdict that holds now. "
         f"The same from the command line: `python -m gadcore practice --project {base.id} --score`."
     )
     if len(scores) > 1:
         st.dataframe(scores_table(titles), hide_index=True, width="stretch")
+
+
+def _beside(document: practice.Document) -> str:
+    """What the other curves are, or how to get some."""
+    if not document["curves"]:
+        return "Let simulated analysts practise below, and their curves stand beside yours."
+    err = f"err in {document['wrong']:.0%} of their verdicts" if document["wrong"] else "never err"
+    return f"Thin: simulated analysts who {err}, one session each."
 
 
 def _title(one: Score, analyst: str) -> str:
@@ -128,6 +133,18 @@ def _share(value: float | None) -> str:
 def _line(one: Score) -> Line:
     found = [0.0, *map(float, one.found)]
     return Line(list(range(len(found))), found, [0.0] * len(found), 1)
+
+
+def _mistakes(one: Score) -> go.Scatter:
+    return go.Scatter(
+        x=list(range(one.verdicts + 1)),
+        y=[0, *one.mistakes],
+        name="Wrong verdicts",
+        legendrank=1,
+        mode="lines",
+        line={"color": palette.ANOMALOUS, "width": 2, "dash": "dot"},
+        hovertemplate="%{x} labels: %{y}",
+    )
 
 
 def _shortened(line: Line, until: int) -> Line:

@@ -117,3 +117,23 @@ def test_the_figure_has_a_line_for_each_strategy_and_one_for_chance() -> None:
     assert len(discovery_figure(lines, "auc", 0.1).data) == 2
     assert discovery_figure(lines, "found", until=200).layout.xaxis.range[1] >= 200
     assert not discovery_figure({}, "found", 0.1).data
+
+
+def test_the_default_is_thick_with_a_band_and_drawn_on_top() -> None:
+    lines = {
+        "greedy-diverse": Line([0, 10], [0, 5.0], [0, 1.0], 2),
+        "top": Line([0, 10], [0, 4.0], [0, 1.0], 2),
+    }
+    top, band, default = discovery_figure(lines, "auc").data
+    assert list(band.y) == [0, 6.0, 4.0, 0]
+    assert default.line.width > 2 * top.line.width
+    assert default.legendrank < top.legendrank
+
+
+def test_the_standings_are_below_the_curves(home) -> None:
+    app = page(BENCHMARK, make_project())
+    no_problem(app)
+    (table,) = [frame.value for frame in app.dataframe]
+    assert table["found at 20"].tolist() == ["9.0 ± 0.0", "9.0 ± 0.0"]
+    assert table["× random"].tolist() == ["1.0", "1.0"]
+    assert table["of the best"].tolist() == ["100%", "100%"]

@@ -45,7 +45,7 @@ def test_the_button_makes_a_copy_and_opens_it_for_labelling(home, monkeypatch) -
     app.button(key="self-play").click().run()
     no_problem(app)
     (copy,) = copies(workspace)
-    assert copy.name == "planted (practice of ana)"
+    assert copy.name == "Practice: planted (ana)"
     assert app.query_params["project"] in (copy.id, [copy.id])
 
 
