@@ -91,7 +91,7 @@ def _show_scores(base: Workspace, scores: Sequence[Score], first: Score, analyst
     chart.add_trace(_mistakes(first))
     st.plotly_chart(chart, key="self-play-curve", config={"displayModeBar": False})
     st.caption(
-        f"Anomalies found per verdict. Thick: {_title(first, analyst)}; orange: the wrong verdicts among them; "
+        f"Anomalies found per verdict. Thick: {_title(first, analyst)}; orange: the wrong verdicts; "
         f"dotted grey: blind draws. {_beside(document)} A node counts once, with the verdict that holds now. "
         f"The same from the command line: `python -m gadcore practice --project {base.id} --score`."
     )
