@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -21,7 +22,7 @@ from pages.shared.benchmark_results import (
     splits_said,
     summary,
 )
-from pages.shared.benchmark_tables import BOLD, best_last, grid_figure, heat_map
+from pages.shared.benchmark_tables import BOLD, best_last, few, grid_figure, heat_map
 from pages.shared.figures import tidy
 
 TABLES = "paper.jsonl"
@@ -77,7 +78,10 @@ def _show_tables() -> None:
     else:
         figure, words = heat_map(table, metric), BOLD
     st.plotly_chart(figure, key="paper-table", config=_PLAIN)
-    st.caption(f"Mean ± standard deviation over {splits_said(table)}, in per cent. {words} {source}.")
+    st.caption(
+        f"Mean ± standard deviation over {splits_said(table)}, in per cent; n: cells with fewer splits than "
+        f"others. {words} {source}."
+    )
     if unfinished := missing_fits(table):
         st.caption(unfinished)
     _show_methods(table, metric, paper, source)
@@ -134,8 +138,9 @@ def missing_fits(table: pd.DataFrame) -> str:
 
 def difference_map(table: pd.DataFrame, paper: Published) -> go.Figure:
     """Ours minus the paper, in points, for the methods of the paper."""
+    most = int(table["splits"].max())
     cells = {
-        (row["method"], row["graph"]): _gap(100 * row["mean"], paper[row["graph"], row["method"]])
+        (row["method"], row["graph"]): _gap(row, paper[row["graph"], row["method"]], most)
         for row in table.to_dict("records")
         if (row["graph"], row["method"]) in paper
     }
@@ -143,9 +148,9 @@ def difference_map(table: pd.DataFrame, paper: Published) -> go.Figure:
     return grid_figure(cells, lines, "points", colorscale=_APART, zmin=-_FAR, zmax=_FAR)
 
 
-def _gap(ours: float, paper: tuple[float, float]) -> tuple[float, str]:
-    gap = ours - paper[0]
-    return gap, f"{gap:+.1f}{' *' if abs(gap) > paper[1] else ''}"
+def _gap(row: dict[Hashable, Any], paper: tuple[float, float], most: int) -> tuple[float, str]:
+    gap = round(100 * row["mean"] - paper[0], 1) + 0.0  # no minus before a nought
+    return gap, f"{gap:+.1f}{' *' if abs(gap) > paper[1] else ''}{few(row['splits'], most)}"
 
 
 def _show_methods(table: pd.DataFrame, metric: str, paper: Published, source: str) -> None:

@@ -84,7 +84,7 @@ def _show_scores(base: Workspace, scores: Sequence[Score], first: Score, analyst
     _metrics(first)
     document = practice.state(base) or {"curves": {}}
     titles = {_title(one, analyst): one for one in scores}
-    until = max(_FIRST_VIEW, *(one.verdicts for one in scores))
+    until = max(_FIRST_VIEW, *(-(-one.verdicts // 10) * 10 for one in scores))  # simulated in tens
     lines = {name: _shortened(line_of(c, "found"), until) for name, c in document["curves"].items()}
     lines |= {title: _line(one) for title, one in titles.items()}
     chart = discovery_figure(lines, "found", first.chance, until, emphasised=_title(first, analyst))

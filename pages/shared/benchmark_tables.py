@@ -81,11 +81,18 @@ def best_last(table: pd.DataFrame) -> list[str]:
 
 
 def heat_map(table: pd.DataFrame, metric: str) -> go.Figure:
-    """Methods (best on top) by graphs, each cell with mean ± std in per cent."""
+    """Methods (best on top) by graphs, each cell with mean ± std in per cent; n where it has fewer splits."""
+    most = int(table["splits"].max())
     cells = {
-        (row["method"], row["graph"]): (100 * row["mean"], _cell(row)) for row in table.to_dict("records")
+        (row["method"], row["graph"]): (100 * row["mean"], _cell(row) + few(row["splits"], most))
+        for row in table.to_dict("records")
     }
     return grid_figure(cells, best_last(table), METRICS[metric], colorscale=QUIET)
+
+
+def few(splits: int, most: int) -> str:
+    """A mark for a cell with fewer splits than others have."""
+    return "" if splits == most else f" n={splits}"
 
 
 def grid_figure(

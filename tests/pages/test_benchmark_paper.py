@@ -107,11 +107,12 @@ def test_the_conditions_can_be_changed(home, folder) -> None:
 
 
 def test_differences_are_in_points_and_marked_beyond_the_papers_deviation() -> None:
-    rows = [fit("an", 0.90, 0), fit("nn", 0.60, 0), fit("an+", 0.99, 0)]
+    rows = [fit("an", 0.90, 0), fit("an", 0.90, 1), fit("nn", 0.60, 0), fit("an+", 0.99, 0)]
+    rows += [fit("an", 0.65599, 0, graph="citeseer"), fit("an", 0.65599, 1, graph="citeseer")]
     table = summary(pd.DataFrame(rows), "auc")
     figure = difference_map(table, published_at(0.025))
     assert list(figure.data[0].y) == ["nn", "an"]
-    assert [line[0] for line in figure.data[0].text] == ["-12.7 *", "+1.2"]
+    assert [list(line) for line in figure.data[0].text] == [["-12.7 * n=1", ""], ["+1.2", "+0.0"]]
 
 
 def test_the_dot_plot_holds_the_papers_figures_also_where_nothing_is_measured() -> None:
