@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.shared.benchmark_figures import not_measured
 from pages.shared.benchmark_results import METRICS, result_file, splits_said
-from pages.shared.benchmark_tables import QUIET, grid_figure
+from pages.shared.benchmark_tables import QUIET, choice, grid_figure
 
 EXTENSIONS, TABLES = "extensions.jsonl", "paper.jsonl"
 COMMAND = "python -m gadcore experiments extensions"
@@ -50,10 +50,7 @@ def show_extensions() -> None:
         not_measured("Extensions are", EXTENSIONS, COMMAND)
         return
     metrics = [name for name in METRICS if file.rows[name].notna().any()]
-    metric = st.segmented_control(
-        "Figure", metrics, default=metrics[0], format_func=METRICS.__getitem__, key="extension-metric"
-    )
-    metric = metric or metrics[0]
+    metric = choice("Figure", metrics, METRICS.__getitem__, "extension-metric")
     rows = named(file.rows)
     found = extensions(rows, plain_rows(rows), metric)
     st.plotly_chart(extension_map(found, metric), key="extensions", config={"displayModeBar": False})

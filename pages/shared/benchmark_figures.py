@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 from gadcore.experiments.published import TRAINING_SECONDS
 from pages.shared import benchmark_results, palette
 from pages.shared.benchmark_results import METRICS, by_graph, command_of, result_file, rows_in, source_of
-from pages.shared.benchmark_tables import show_curve
+from pages.shared.benchmark_tables import choice, show_curve
 from pages.shared.figures import tidy
 
 SWEEPS, EMBEDDINGS, TIMES = "figures.jsonl", "embeddings.jsonl", "times.jsonl"
@@ -53,15 +53,13 @@ def show_sweeps() -> None:
         not_measured("The curves are", SWEEPS)
         return
     metrics = [name for name in METRICS if rows[name].notna().any()]
-    metric = st.segmented_control(
-        "Figure", metrics, default=metrics[0], format_func=METRICS.__getitem__, key="sweep-metric"
-    )
+    metric = choice("Figure", metrics, METRICS.__getitem__, "sweep-metric")
     for swept in ("lambda_", "k"):
         part = rows[rows["swept"] == swept]
         for setting in sorted(part["setting"].unique()):
             st.markdown(f"**{setting[:1].upper()}{setting[1:]}**")
             own = part[part["setting"] == setting]
-            show_curve(own, metric or metrics[0], file.source, key=f"sweep-{setting}")
+            show_curve(own, metric, file.source, key=f"sweep-{setting}")
 
 
 def show_embeddings() -> None:
@@ -71,8 +69,8 @@ def show_embeddings() -> None:
         not_measured("The pictures are", EMBEDDINGS)
         return
     graphs = by_graph(str(row["graph"]) for row in rows)
-    graph = graphs[0] if len(graphs) == 1 else st.segmented_control("Graph", graphs, key="embedding-graph")
-    rows = [row for row in rows if row["graph"] == (graph or graphs[0])]
+    graph = graphs[0] if len(graphs) == 1 else choice("Graph", graphs, str, "embedding-graph")
+    rows = [row for row in rows if row["graph"] == graph]
     outline = "#F2F2F2" if st.context.theme.type == "dark" else "#26282C"
     st.plotly_chart(embedding_figure(rows, outline), key="embeddings", config=_PLAIN)
     first = rows[0]
@@ -102,7 +100,7 @@ def embedding_figure(rows: Sequence[Row], outline: str = palette.OTHER) -> go.Fi
         _COLUMNS,
         subplot_titles=[_picture_title(row) for row in chosen],
         horizontal_spacing=0.02,
-        vertical_spacing=0.2 / lines,
+        vertical_spacing=0.26 / lines,
     )
     named: set[str] = set()
     for i, row in enumerate(chosen):
@@ -113,19 +111,19 @@ def embedding_figure(rows: Sequence[Row], outline: str = palette.OTHER) -> go.Fi
     axis = {"showticklabels": False, "showgrid": False, "zeroline": False, "showline": True, "mirror": True}
     figure.update_xaxes(**axis, linecolor=palette.OTHER)
     figure.update_yaxes(**axis, linecolor=palette.OTHER)
-    figure.update_annotations(yshift=6)
+    figure.update_annotations(yshift=4, font_size=12)
     figure.update_layout(legend_itemsizing="constant")
-    layout = {"legend_y": 1 + 0.14 / lines, "margin": {"l": 16, "r": 16, "t": 76, "b": 16}}
-    return tidy(figure, 80 + 300 * lines).update_layout(layout)
+    layout = {"legend_y": 1 + 0.2 / lines, "margin": {"l": 16, "r": 16, "t": 90, "b": 16}}
+    return tidy(figure, 90 + 300 * lines).update_layout(layout)
 
 
 def _picture_title(row: Row) -> str:
-    parts = [f"<b>{row['method']}</b>"]
+    parts = []
     if row.get("auc") is not None:
         parts.append(f"AUC {100 * float(row['auc']):.1f}")
     if row.get("separation") is not None:
         parts.append(f"separation {float(row['separation']):.2f}")
-    return ", ".join(parts)
+    return f"<b>{row['method']}</b><br>{', '.join(parts)}"
 
 
 def _points(row: Row, outline: str) -> list[go.Scattergl]:

@@ -22,7 +22,7 @@ from pages.shared.benchmark_results import (
     splits_said,
     summary,
 )
-from pages.shared.benchmark_tables import BOLD, best_last, few, grid_figure, heat_map
+from pages.shared.benchmark_tables import BOLD, best_last, choice, few, grid_figure, heat_map
 from pages.shared.figures import tidy
 
 TABLES = "paper.jsonl"
@@ -92,27 +92,16 @@ _DIFFERENCE = "Shown: our mean minus the paper's; \\*: more than the paper's own
 
 def _conditions(rows: pd.DataFrame) -> tuple[float, bool, str]:
     """Rate, kind of splits and figure that the user looks at; only such as were measured are offered."""
-    one, two, three = st.columns(3)
-    kinds = sorted(rows["stratified"].unique())
-    with two:
-        stratified = st.segmented_control(
-            "Splits", kinds, default=kinds[0], format_func=_KINDS.__getitem__, key="paper-splits"
-        )
-    stratified = bool(kinds[0] if stratified is None else stratified)
-    rows = rows[rows["stratified"] == stratified]
-    rates = sorted(float(rate) for rate in rows["rate"].unique())
-    with one:
-        rate = st.segmented_control(
-            "Labelled nodes", rates, default=rates[0], format_func=_per_cent, key="paper-rate"
-        )
-    rate = rate if rate in rates else rates[0]
-    rows = rows[rows["rate"] == rate]
-    metrics = [name for name in METRICS if rows[name].notna().any()]
-    with three:
-        metric = st.segmented_control(
-            "Figure", metrics, default=metrics[0], format_func=METRICS.__getitem__, key="paper-metric"
-        )
-    return float(rate), stratified, metric or metrics[0]
+    with st.container(horizontal=True, gap="large"):
+        kinds = [bool(kind) for kind in sorted(rows["stratified"].unique())]
+        stratified = choice("Splits", kinds, _KINDS.__getitem__, "paper-splits")
+        rows = rows[rows["stratified"] == stratified]
+        rates = sorted(float(rate) for rate in rows["rate"].unique())
+        rate = choice("Labelled nodes", rates, _per_cent, "paper-rate")
+        rows = rows[rows["rate"] == rate]
+        metrics = [name for name in METRICS if rows[name].notna().any()]
+        metric = choice("Figure", metrics, METRICS.__getitem__, "paper-metric")
+    return rate, stratified, metric
 
 
 def _per_cent(rate: float) -> str:
@@ -157,8 +146,7 @@ def _show_methods(table: pd.DataFrame, metric: str, paper: Published, source: st
     """All methods on one graph, beside the paper's own figures."""
     st.markdown("**Methods against each other**")
     graphs = by_graph(table["graph"])
-    graph = st.segmented_control("Graph", graphs, default=graphs[0], key="paper-graph")
-    graph = graph if graph in graphs else graphs[0]
+    graph = choice("Graph", graphs, str, "paper-graph")
     part = table[table["graph"] == graph]
     own = {method: cell for (name, method), cell in paper.items() if name == graph}
     st.plotly_chart(dot_plot(part, metric, own), key="paper-dots", config=_PLAIN)

@@ -108,7 +108,7 @@ def _beside(document: practice.Document) -> str:
 
 
 def _title(one: Score, analyst: str) -> str:
-    return f"You ({one.analyst})" if one.analyst == analyst else one.analyst
+    return f"You ({one.analyst})" if one.analyst == analyst else f"Analyst {one.analyst}"
 
 
 def _metrics(one: Score) -> None:

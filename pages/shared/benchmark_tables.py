@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -24,6 +24,7 @@ from pages.shared.benchmark_results import (
 )
 from pages.shared.figures import tidy
 
+T = TypeVar("T")
 BOLD = (
     "Bold: the best of a graph and all that a paired t-test at 5 % does not tell from it, where every method "
     f"has {LEAST_SPLITS} splits or more."
@@ -61,6 +62,14 @@ def show_results() -> None:
     with st.expander("Table"):
         st.dataframe(shown_table(table, setting if metric == "auc" else ""), hide_index=True, width="stretch")
         st.caption(file.source)
+
+
+def choice(label: str, options: Sequence[T], words: Callable[[T], str], key: str) -> T:
+    """One of a few; the first when none is chosen or the chosen one is no longer there."""
+    chosen = st.segmented_control(
+        label, options, default=options[0], format_func=words, key=key, width="content"
+    )
+    return next((option for option in options if option == chosen), options[0])
 
 
 def show_curve(rows: pd.DataFrame, metric: str, source: str, key: str) -> None:

@@ -98,6 +98,9 @@ def test_the_conditions_can_be_changed(home, folder) -> None:
     app.toggle(key="paper-difference").set_value(True).run()
     no_problem(app)
     assert "our mean minus the paper's" in texts(app)
+    app.button_group(key="paper-rate").set_value(0.05).run()
+    no_problem(app)
+    assert "fits (methods × graphs × splits: 1 × 1 × 10)" in texts(app)
     app.button_group(key="paper-metric").set_value("ap").run()
     no_problem(app)
     assert app.toggle(key="paper-difference").disabled

@@ -93,7 +93,8 @@ def test_everyone_who_practised_is_compared(home) -> None:
     app = page(BENCHMARK, workspace)
     no_problem(app)
     assert values(app)["Verdicts"] == "6"
-    assert any("bo" in frame.value["analyst"].tolist() for frame in app.dataframe if "analyst" in frame.value)
+    (table,) = [frame.value for frame in app.dataframe]
+    assert table["analyst"].tolist() == ["Analyst bo", "You (ana)"]
 
 
 def test_the_table_of_people_has_the_highest_hit_rate_first() -> None:
