@@ -92,7 +92,7 @@ _DIFFERENCE = "Shown: our mean minus the paper's; \\*: more than the paper's own
 
 def _conditions(rows: pd.DataFrame) -> tuple[float, bool, str]:
     """Rate, kind of splits and figure that the user looks at; only such as were measured are offered."""
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         kinds = [bool(kind) for kind in sorted(rows["stratified"].unique())]
         stratified = choice("Splits", kinds, _KINDS.__getitem__, "paper-splits")
         rows = rows[rows["stratified"] == stratified]
