@@ -27,6 +27,7 @@ class ProjectInfo:
     anomalous: int
     unsure: int
     last_run: RunInfo | None
+    practice_of: str = ""  # name of the project that a practice copy was made of
 
 
 @dataclass(frozen=True)

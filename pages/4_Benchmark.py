@@ -4,27 +4,45 @@ from __future__ import annotations
 
 import streamlit as st
 
+from gadcore.self_play import base_of
 from pages.shared.benchmark_own import show_own
-from pages.shared.benchmark_practice import show_practice, show_study
+from pages.shared.benchmark_paper import show_paper
+from pages.shared.benchmark_practice import show_practice
+from pages.shared.benchmark_self_play import show_self_play
+from pages.shared.benchmark_study import show_study
 from pages.shared.benchmark_tables import show_results
+from pages.shared.home_projects import literal
 from pages.shared.page import errors_shown, open_page
 
 workspace = open_page("Benchmark")
 
 with errors_shown():
     st.title("Benchmark")
-    models, strategies = st.tabs(["Models", "Practice"])
+    models, paper, strategies = st.tabs(
+        ["Models", "The paper", "Practice"], key="benchmark-tab", on_change="rerun"
+    )
     with models:
-        st.markdown(f"##### Which model to trust on {workspace.name}")
+        st.markdown(f"##### Which model to trust on {literal(workspace.name)}")
         with st.container(border=True):
             show_own(workspace)
-        st.markdown("##### On graphs with known answers")
-        with st.container(border=True):
-            show_results()
+    if paper.open:  # a dozen figures, drawn when they are looked at
+        with paper:
+            show_paper()
+            files = st.expander(
+                "All result files", icon=":material/folder_open:", key="result-files", on_change="rerun"
+            )
+            if files.open:
+                with files:
+                    show_results()
     with strategies:
-        st.markdown(f"##### What each strategy finds on {workspace.name}")
+        base = base_of(workspace)
+        if base.has_truth:
+            st.markdown(f"##### Practise yourself on {literal(base.name)}")
+            with st.container(border=True):
+                show_self_play(base)
+        st.markdown(f"##### What each strategy finds on {literal(base.name)}")
         with st.container(border=True):
-            show_practice(workspace)
+            show_practice(base)
         st.markdown("##### On graphs with known answers")
         with st.container(border=True):
             show_study()

@@ -37,13 +37,15 @@ def make_project(name: str = "planted", *, labels: bool = True, models: tuple[st
     return workspace
 
 
-def page(path: str, workspace: Workspace | None = None) -> AppTest:
-    """A page as the browser first asks for it, with the project in its address."""
+def page(path: str, workspace: Workspace | None = None, **chosen: str) -> AppTest:
+    """A page as the browser first asks for it, with the project in its address; widgets as ``chosen``."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=TIMEOUT)
     if path != "app.py":
         app.switch_page(path)
     if workspace is not None:
         app.query_params["project"] = workspace.id
+    for key, value in chosen.items():
+        app.session_state[key] = value
     return app.run()
 
 

@@ -24,7 +24,7 @@ LAYERS = [
     },
     {"store"},
     {"runs", "worker"},
-    {"export", "report", "workspace", "practice", "comparison"},
+    {"export", "report", "workspace", "practice", "self_play", "comparison"},
     {"cli", "__main__"},
 ]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

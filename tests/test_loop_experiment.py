@@ -9,7 +9,7 @@ import pytest
 
 from gadcore.cli import main as command_line
 from gadcore.experiments import loop
-from gadcore.experiments.loop_tables import at, longest, mean_line, render
+from gadcore.experiments.loop_tables import at, longest, mean_line, render, standings
 from gadcore.experiments.rows import load_rows, not_held
 from gadcore.graph import Truth
 from gadcore.ingest import Reading, Report
@@ -96,6 +96,23 @@ def test_the_page_says_finds_ratio_deviation_and_seeds() -> None:
 def test_strategies_are_compared_over_shared_seeds() -> None:
     rows = [row("greedy-diverse", 0, [0, 20]), row("greedy-diverse", 1, [0, 40]), row("ring", 0, [0, 25])]
     assert "| cora | 100 | 30.0 | 6.7 | – | – | ring (25.0) | 80% |" in render(rows)
+
+
+def test_standings_compare_each_strategy_with_random_and_the_best() -> None:
+    rows = [
+        row("top", 0, [0, 40]), row("top", 1, [0, 60]),
+        row("random", 0, [0, 5]), row("random", 1, [0, 15]),
+        row("greedy-diverse", 1, [0, 45]), row("ring", 0, [0]),
+    ]  # fmt: skip
+    top, default, random = standings(rows, 100)
+    assert (top.strategy, top.found, top.seeds, top.of_the_best) == ("top", 50, 2, 1)
+    assert top.times_random == pytest.approx(5)
+    assert (default.strategy, default.std) == ("greedy-diverse", 0)
+    assert default.times_random == pytest.approx(3)
+    assert default.of_the_best == pytest.approx(0.75)
+    assert random.times_random == 1
+    assert standings([row("top", 0, [0, 4]), row("random", 0, [0, 0])], 100)[0].times_random is None
+    assert standings([], 100) == []
 
 
 def test_analysts_who_err_get_their_own_tables() -> None:

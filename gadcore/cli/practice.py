@@ -1,10 +1,11 @@
-"""practice."""
+"""practice: simulated analysts, or a person on a practice copy."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import gadcore
 from gadcore.cli.show import out, table
@@ -12,15 +13,22 @@ from gadcore.cli.show import out, table
 if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
     from gadcore.experiments.sessions import Step
+    from gadcore.self_play import Score
+    from gadcore.workspace import Workspace
 
 
 def add_commands(commands: Commands) -> None:
     parser = commands.add_for_project(
         "practice",
         practise,
-        "simulate analysts on a project with known answers: anomalies found per label",
-        "practice -p demo --strategy greedy-diverse top random --labels 100",
+        "practise on a project with known answers: anomalies found per label",
+        "practice -p demo --strategy greedy-diverse top random --labels 100\n"
+        "  python -m gadcore practice -p demo --yourself\n"
+        "  python -m gadcore practice -p demo --score",
     )
+    person = parser.add_mutually_exclusive_group()
+    person.add_argument("--yourself", action="store_true", help="make a copy without labels to label by hand")
+    person.add_argument("--score", action="store_true", help="score the copies that people have labelled")
     parser.add_argument(
         "--strategy", nargs="+", default=["greedy-diverse", "random"], metavar="S", help="one session each"
     )
@@ -31,7 +39,17 @@ def add_commands(commands: Commands) -> None:
 
 
 def practise(given: Namespace) -> None:
-    """Simulate and show the discovery curve; labels and runs of the project are left alone."""
+    """Simulate, or begin or score a person's practice; labels and runs of the project are left alone."""
+    workspace = gadcore.Workspace.open(given.project)
+    if given.yourself:
+        _begin(given, workspace)
+    elif given.score:
+        _score(given, workspace)
+    else:
+        _simulate(given, workspace)
+
+
+def _simulate(given: Namespace, workspace: Workspace) -> None:
     from gadcore.practice import practise as run
 
     def report(strategy: str, step: Step) -> None:
@@ -40,7 +58,7 @@ def practise(given: Namespace) -> None:
             print(f"{text:<70}", end="", file=sys.stderr, flush=True)
 
     document = run(
-        gadcore.Workspace.open(given.project),
+        workspace,
         given.strategy,
         labels=given.labels,
         wrong=given.wrong,
@@ -65,3 +83,86 @@ def practise(given: Namespace) -> None:
         "",
         table(("strategy", "found", "held-out AUC", "held-out AP", "labels"), figures),
     )
+
+
+def _begin(given: Namespace, workspace: Workspace) -> None:
+    from gadcore.self_play import LEAST, begin
+
+    copy = begin(workspace)
+    out(
+        given,
+        {"project": copy.info()},
+        f"Your practice is the project {copy.name!r}, without labels. Label it in the app, or with: "
+        f"python -m gadcore queue -p {copy.id}; python -m gadcore label -p {copy.id} NODE VERDICT.",
+        f"After {LEAST} verdicts or more see how you did: python -m gadcore practice -p {copy.id} --score.",
+    )
+
+
+def _score(given: Namespace, workspace: Workspace) -> None:
+    """Everyone's practice on a project, and what simulated analysts found with as many labels."""
+    from gadcore.self_play import LEAST, base_of, copies, score
+
+    base = base_of(workspace)
+    found = [score(gadcore.Workspace.open(info.id)) for info in copies(base)]
+    scores = [one for one in found if one.enough]
+    lines = [_scores_table(scores), "", *_curves(base, scores)] if scores else []
+    lines += [
+        f"{one.project!r} has {one.verdicts} verdict(s); its score is shown from {LEAST} on."
+        for one in found
+        if not one.enough
+    ]
+    if not found:
+        lines = [f"Nobody has practised on {base.name!r}. Begin with: practice -p {base.id} --yourself."]
+    out(
+        given,
+        {"scores": [_document(one) for one in scores], "waiting": [s.project for s in found if not s.enough]},
+        *lines,
+    )
+
+
+def _document(one: Score) -> dict[str, Any]:
+    rates = {"hit_rate": one.hit_rate, "times_chance": one.times_chance, "wrong_share": one.wrong_share}
+    return {**asdict(one), **rates}
+
+
+def _scores_table(scores: list[Score]) -> str:
+    head = ("analyst", "verdicts", "found", "hit rate", "× chance", "wrong", "missed", "false alarms")
+    rows = [
+        (
+            one.analyst,
+            one.verdicts,
+            one.found[-1],
+            one.hit_rate,
+            one.times_chance,
+            one.wrong_share,
+            one.missed,
+            one.false_alarms,
+        )
+        for one in scores
+    ]
+    return table(head, rows)
+
+
+def _curves(base: Workspace, scores: list[Score]) -> list[str]:
+    """Found after every tenth verdict, beside the last simulated practice."""
+    from gadcore.practice import state
+
+    document = state(base) or {"curves": {}}
+    simulated = {
+        name: dict(zip(curve["labels"], curve["found"])) for name, curve in document["curves"].items()
+    }
+    longest = max(one.verdicts for one in scores)
+    points = [*range(10, longest + 1, 10)]
+    if longest % 10:
+        points.append(longest)
+    head = ("verdicts", *(one.analyst for one in scores), *simulated, "by chance")
+    rows = [
+        (
+            point,
+            *(one.found[point - 1] if point <= one.verdicts else None for one in scores),
+            *(line.get(point) for line in simulated.values()),
+            point * scores[0].chance,
+        )
+        for point in points
+    ]
+    return ["Anomalies found:", table(head, rows)]

@@ -124,6 +124,41 @@ def _paired(
     return float(np.mean([one[s] for s in seeds])), float(np.mean([two[s] for s in seeds]))
 
 
+@dataclass(frozen=True)
+class Standing:
+    """What a strategy finds after so many labels, beside blind draws and the best strategy."""
+
+    strategy: str
+    found: float
+    std: float
+    times_random: float | None  # None where random draws found nothing or share no seed
+    of_the_best: float | None
+    seeds: int
+
+
+def standings(rows: Iterable[Row], labels: int) -> list[Standing]:
+    """Every strategy of one graph that reaches so many labels, the best first; compared over common seeds."""
+    parts = by_strategy(rows)
+    values = {name: own for name, part in parts.items() if (own := _values(part, "found", labels))}
+    best = max(values, key=lambda name: float(np.mean(values[name])), default="")
+    found = [
+        Standing(
+            name,
+            float(np.mean(own)),
+            _std(own),
+            _quotient(_paired(parts, RANDOM, labels, name)),
+            _quotient(_paired(parts, best, labels, name)),
+            len(own),
+        )
+        for name, own in values.items()
+    ]
+    return sorted(found, key=lambda standing: -standing.found)
+
+
+def _quotient(pair: tuple[float, float] | None) -> float | None:
+    return pair[0] / pair[1] if pair and pair[1] else None
+
+
 def chance(row: Row, labels: int) -> float:
     """Anomalies that so many blind draws find on average."""
     return float(labels * row["anomalies"] / row["askable"])

@@ -43,3 +43,6 @@ PUBLISHED: dict[tuple[float, str, str], tuple[float, float]] = {
     for graph, line in zip(GRAPHS, table.strip().splitlines(), strict=True)
     for method, cell in zip(METHODS, line.split(), strict=True)
 }
+
+# method -> seconds of 500 epochs on Cora, 10 % labelled, K = 32
+TRAINING_SECONDS = {"an": 4.92, "n": 3.56, "slgcn": 2.46}

@@ -92,6 +92,12 @@ class Projects:
             row = connection.execute(query).first()
         return default if row is None else row.value
 
+    def preferences(self, key: str) -> dict[str, Any]:
+        """Project id -> JSON value under a key, of every project that has one."""
+        query = select(preferences.c.project_id, preferences.c.value).where(preferences.c.key == key)
+        with self._database.reading() as connection:
+            return {row.project_id: row.value for row in connection.execute(query)}
+
     def set_preference(self, project_id: str, key: str, value: Any) -> None:
         """Keep a JSON value under a key."""
         same = (preferences.c.project_id == project_id) & (preferences.c.key == key)

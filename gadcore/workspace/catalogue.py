@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from gadcore import worker
 from gadcore.cases import ProjectInfo, as_json
 from gadcore.errors import NotFound, StoreError
-from gadcore.graph import Truth
+from gadcore.graph import Graph, Truth
 from gadcore.labels import Verdict
 from gadcore.settings import ROOT, Settings
 from gadcore.store import Store, name_in_use, new_project_id, open_store
@@ -20,6 +22,7 @@ from gadcore.store import Store, name_in_use, new_project_id, open_store
 if TYPE_CHECKING:
     from gadcore.ingest import Reading
 
+PRACTICE = "practice"  # preference of a practice copy: id and name of the project it was made of
 DEMO, DEMO_FOLDER = "demo", ROOT / "data" / "demo"
 
 
@@ -46,12 +49,57 @@ def project_info(store: Store, row: Any) -> ProjectInfo:
         fingerprint=row.fingerprint,
         has_truth=row.has_truth,
         last_run=runs[0] if runs else None,
+        practice_of=store.projects.preference(row.id, PRACTICE, {}).get("name", ""),
         **counts,
     )
 
 
 def create(name: str, reading: Reading, owner: str | None, settings: Settings) -> str:
     """Store a graph as a new project and return its id; a half-written project is never visible."""
+
+    def write(part: Path) -> None:
+        reading.graph.save(part / "graph")
+        if reading.truth is not None:
+            np.save(part / "truth.npy", reading.truth.y)
+        (part / "report.json").write_text(json.dumps(as_json(reading.report)), encoding="utf-8")
+
+    return _store(name, write, reading.graph, reading.truth is not None, owner, settings)
+
+
+def practice_copy(source_id: str, name: str, owner: str | None, settings: Settings) -> str:
+    """Store the graph and the known answers of a project as a new one without labels; returns its id."""
+    store = open_store(settings)
+    source = store.projects.get(source_id)
+    truth(store, source.id, source.name)  # NotFound without
+    folder = store.folders.project(source.id)
+
+    def write(part: Path) -> None:
+        shutil.copytree(folder / "graph", part / "graph")
+        for file in (store.folders.truth(source.id), store.folders.report(source.id)):
+            if file.exists():
+                shutil.copy2(file, part / file.name)
+
+    made = _store(name, write, Graph.load(folder / "graph"), True, owner, settings)
+    store.projects.set_preference(made, PRACTICE, {"of": source.id, "name": source.name})
+    return made
+
+
+def practice_copies(source_id: str, settings: Settings) -> list[ProjectInfo]:
+    """Practice copies made of a project, newest first."""
+    store = open_store(settings)
+    marks = store.projects.preferences(PRACTICE)
+    rows = (row for row in store.projects.all() if marks.get(row.id, {}).get("of") == source_id)
+    return [project_info(store, row) for row in rows]
+
+
+def _store(
+    name: str,
+    write: Callable[[Path], None],
+    graph: Graph,
+    has_truth: bool,
+    owner: str | None,
+    settings: Settings,
+) -> str:
     name, store = name.strip(), open_store(settings)
     if not name or len(name) > 200:
         raise StoreError(f"A project name of {len(name)} characters. Expected: 1 to 200 characters.")
@@ -61,15 +109,9 @@ def create(name: str, reading: Reading, owner: str | None, settings: Settings) -
     folder = store.folders.project(project_id)
     part = folder.with_name(folder.name + ".part")
     try:
-        reading.graph.save(part / "graph")
-        if reading.truth is not None:
-            np.save(part / "truth.npy", reading.truth.y)
-        (part / "report.json").write_text(json.dumps(as_json(reading.report)), encoding="utf-8")
+        write(part)
         part.rename(folder)
-        has_truth = reading.truth is not None
-        store.projects.add(
-            name, owner or settings.analyst, reading.graph, has_truth=has_truth, project_id=project_id
-        )
+        store.projects.add(name, owner or settings.analyst, graph, has_truth=has_truth, project_id=project_id)
     except OSError as error:
         raise StoreError(
             f"The project cannot be written to {folder} ({error}). "

@@ -31,7 +31,7 @@ class Insight:
         """
         project, size = self._project, self._project.graph.n_nodes
         k = min(_positive(k, "k"), size)
-        events = first_draws(project.store.events(project.id).standing())
+        events = self.verdicts_in_order()
         report, result = audit(size, events), project.result()
         if result is None:
             return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)
@@ -61,6 +61,10 @@ class Insight:
             note=other_differences(before.info, result.info),
             reason="" if risen or fallen else "The two runs rank all nodes alike.",
         )
+
+    def verdicts_in_order(self) -> list[LabelEvent]:
+        """One event per labelled node, in the order of first verdicts, with the verdict that holds now."""
+        return first_draws(self._project.store.events(self._project.id).standing())
 
     def agreement(self) -> Agreement:
         """How far analysts agree, and the nodes that they dispute."""

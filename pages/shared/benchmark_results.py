@@ -6,15 +6,18 @@ belong to a sweep and are never averaged with those of the defaults.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from gadcore.experiments.published import GRAPHS
 from gadcore.experiments.rows import load_rows
 from gadcore.experiments.tables import best_methods
 from gadcore.settings import ROOT
+from pages.shared import state
 
 FOLDER = ROOT / "benchmarks" / "results"
 METRICS = {"auc": "AUC", "ap": "Average precision", "precision_at_k": "Precision at k"}
@@ -30,7 +33,7 @@ class ResultFile:
     """The measurements of one file."""
 
     path: Path
-    rows: pd.DataFrame  # graph, method, seed, setting, swept, at, and the metrics
+    rows: pd.DataFrame  # the columns of ``_measurement``
     command: str
 
     @property
@@ -57,9 +60,20 @@ def source_of(path: Path, command: str) -> str:
     return f"From `{shown}`" + (f", made by `{command}`" if command else "")
 
 
-def result_files(folder: Path = FOLDER) -> list[ResultFile]:
+def rows_in(name: str) -> list[dict[str, Any]]:
+    """All rows of a result file; none when it is not there."""
+    return state.read_once(FOLDER / name, load_rows)
+
+
+def result_file(name: str) -> ResultFile | None:
+    """The measurements of one file; None when there are none."""
+    return state.read_once(FOLDER / name, _result_file)
+
+
+def result_files(folder: Path | None = None) -> list[ResultFile]:
     """Every result file with measurements in it, by name."""
-    found = (_result_file(path) for path in sorted(folder.glob("*.jsonl")))
+    paths = sorted((folder or FOLDER).glob("*.jsonl"))
+    found = (state.read_once(path, _result_file) for path in paths)
     return [file for file in found if file is not None]
 
 
@@ -67,8 +81,12 @@ def _result_file(path: Path) -> ResultFile | None:
     rows = [row for row in load_rows(path) if {"graph", "method", "auc"} <= set(row)]
     if not rows:
         return None
-    command = next((str(row["command"]) for row in rows if row.get("command")), "")
-    return ResultFile(path, pd.DataFrame([_measurement(row) for row in rows]), command)
+    return ResultFile(path, pd.DataFrame([_measurement(row) for row in rows]), command_of(rows))
+
+
+def command_of(rows: Iterable[dict[str, Any]]) -> str:
+    """The command that made these rows."""
+    return next((str(row["command"]) for row in rows if row.get("command")), "")
 
 
 def _measurement(row: dict[str, Any]) -> dict[str, Any]:
@@ -77,9 +95,13 @@ def _measurement(row: dict[str, Any]) -> dict[str, Any]:
         "graph": str(row["graph"]),
         "method": str(row["method"]),
         "seed": row.get("seed", 0),
+        "experiment": str(row.get("experiment") or ""),
+        "rate": row.get("rate"),
+        "stratified": bool(row.get("stratified")),
         "setting": setting_of(row),
         "swept": name,
         "at": value,
+        "transductive": row.get("auc_transductive"),  # of the plain model, on the nodes of this very row
         **{metric: row.get(metric) for metric in METRICS},
     }
 
@@ -126,3 +148,14 @@ def _best(rows: pd.DataFrame, metric: str) -> set[str]:
         return set()
     cells = {str(m): dict(zip(part["seed"], 100 * part[metric])) for m, part in rows.groupby("method")}
     return best_methods(cells)
+
+
+def splits_said(table: pd.DataFrame) -> str:
+    """'10 splits', or '1 to 10 splits' where cells differ."""
+    fewest, most = int(table["splits"].min()), int(table["splits"].max())
+    return f"{fewest} to {most} splits" if fewest != most else f"{most} split{'s' if most > 1 else ''}"
+
+
+def by_graph(names: Iterable[str]) -> list[str]:
+    """Names of graphs in the paper's order, others after them."""
+    return sorted(set(names), key=lambda name: (GRAPHS.index(name) if name in GRAPHS else len(GRAPHS), name))

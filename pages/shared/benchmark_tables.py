@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from plotly.subplots import make_subplots
 
 from gadcore.experiments.published import PUBLISHED
 from pages.shared import palette
-from pages.shared.benchmark_results import LEAST_SPLITS, METRICS, SWEPT, ResultFile, result_files, summary
+from pages.shared.benchmark_results import (
+    LEAST_SPLITS,
+    METRICS,
+    SWEPT,
+    ResultFile,
+    by_graph,
+    result_files,
+    splits_said,
+    summary,
+)
 from pages.shared.figures import tidy
 
-_QUIET = [(0.0, "#EAF0F4"), (0.5, "#9CC3DC"), (1.0, "#0072B2")]
+T = TypeVar("T")
+BOLD = (
+    "Bold: the best of a graph and all that a paired t-test at 5 % does not tell from it, where every method "
+    f"has {LEAST_SPLITS} splits or more."
+)
+QUIET = [(0.0, "#F1F5F8"), (0.5, "#BDD9EA"), (1.0, "#6DB1DA")]  # dark text is readable on all of it
+_PANELS = 3  # in a row
 _RATES = {f"{100 * rate:g} % labelled": rate for rate, _, _ in PUBLISHED}
 
 
@@ -37,8 +54,7 @@ def show_results() -> None:
         metric = st.selectbox("Figure", file.metrics, format_func=METRICS.__getitem__, key=f"metric-{name}")
     rows = file.rows[file.rows["setting"] == setting]
     if rows["swept"].iat[0]:
-        st.plotly_chart(curve_figure(rows, metric), key="curve", config={"displayModeBar": False})
-        st.caption(f"Mean over splits, in per cent. {file.source}.")
+        show_curve(rows, metric, file.source, key="curve")
         return
     table = summary(rows, metric)
     st.plotly_chart(heat_map(table, metric), key="heat", config={"displayModeBar": False})
@@ -48,68 +64,124 @@ def show_results() -> None:
         st.caption(file.source)
 
 
-def _origin(file: ResultFile, table: pd.DataFrame) -> str:
-    fewest, most = int(table["splits"].min()), int(table["splits"].max())
-    splits = f"{most} splits" if fewest == most else f"{fewest} to {most} splits"
-    return (
-        f"Mean ± standard deviation over {splits}, in per cent; bold: the best of a graph and all that a "
-        f"paired t-test at 5 % does not tell from it, where every method has {LEAST_SPLITS} splits or more. "
-        f"{file.source}."
+def choice(label: str, options: Sequence[T], words: Callable[[T], str], key: str) -> T:
+    """One of a few; the first when none is chosen or the chosen one is no longer there."""
+    chosen = st.segmented_control(
+        label, options, default=options[0], format_func=words, key=key, width="content"
     )
+    return next((option for option in options if option == chosen), options[0])
+
+
+def show_curve(rows: pd.DataFrame, metric: str, source: str, key: str) -> None:
+    """A swept parameter as a figure that says what it is a mean of and where it comes from."""
+    st.plotly_chart(curve_figure(rows, metric), key=key, config={"displayModeBar": False})
+    points = rows.groupby(["graph", "method", "at"])["seed"].nunique().rename("splits").reset_index()
+    st.caption(f"Mean over {splits_said(points)}, bars: standard deviation, in per cent. {source}.")
+
+
+def _origin(file: ResultFile, table: pd.DataFrame) -> str:
+    return f"Mean ± standard deviation over {splits_said(table)}, in per cent. {BOLD} {file.source}."
+
+
+def best_last(table: pd.DataFrame) -> list[str]:
+    """Methods by their mean gap to the best of each graph, the best last: fair where a graph is missing."""
+    gaps = table["mean"] - table.groupby("graph")["mean"].transform("max")
+    return [str(method) for method in gaps.groupby(table["method"]).mean().sort_values().index]
 
 
 def heat_map(table: pd.DataFrame, metric: str) -> go.Figure:
-    """Methods (best mean on top) by graphs, each cell with mean ± std in per cent."""
-    order = list(table.groupby("method")["mean"].mean().sort_values().index)
-    graphs = sorted(table["graph"].unique())
-    cells = {(row["method"], row["graph"]): row for row in table.to_dict("records")}
+    """Methods (best on top) by graphs, each cell with mean ± std in per cent; n where it has fewer splits."""
+    most = int(table["splits"].max())
+    cells = {
+        (row["method"], row["graph"]): (100 * row["mean"], _cell(row) + few(row["splits"], most))
+        for row in table.to_dict("records")
+    }
+    return grid_figure(cells, best_last(table), METRICS[metric], colorscale=QUIET)
+
+
+def few(splits: int, most: int) -> str:
+    """A mark for a cell with fewer splits than others have."""
+    return "" if splits == most else f" n={splits}"
+
+
+def grid_figure(
+    cells: Mapping[tuple[str, str], tuple[float, str]], lines: Sequence[str], title: str, **colours: Any
+) -> go.Figure:
+    """Coloured cells with a text each, by (line, graph); the last line is on top."""
+    graphs = by_graph(graph for _, graph in cells)
+    none = (None, "")
     figure = go.Figure(
         go.Heatmap(
-            z=[[100 * cells[m, g]["mean"] if (m, g) in cells else None for g in graphs] for m in order],
+            z=[[cells.get((line, graph), none)[0] for graph in graphs] for line in lines],
             x=graphs,
-            y=order,
-            text=[[_cell(cells.get((m, g))) for g in graphs] for m in order],
+            y=list(lines),
+            text=[[cells.get((line, graph), none)[1] for graph in graphs] for line in lines],
             texttemplate="%{text}",
-            colorscale=_QUIET,
             xgap=3,
             ygap=3,
-            colorbar={"title": METRICS[metric], "thickness": 10},
+            colorbar={"title": title, "thickness": 10},
             hovertemplate="%{y} on %{x}: %{text}<extra></extra>",
+            **colours,
         )
     )
     figure.update_xaxes(side="top")
-    return tidy(figure, 110 + 34 * len(order))
+    return tidy(figure, 110 + 34 * len(lines))
 
 
-def _cell(row: dict[str, Any] | None) -> str:
-    if row is None:
-        return ""
+def _cell(row: dict[str, Any]) -> str:
     text = f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}"
     return f"<b>{text}</b>" if row["best"] else text
 
 
 def curve_figure(rows: pd.DataFrame, metric: str) -> go.Figure:
-    """A figure against the parameter that the rows vary, one line per method and graph."""
-    figure = go.Figure()
+    """A figure against the parameter that the rows vary: one panel per graph, one colour per method."""
     known = rows.dropna(subset=["at", metric])
-    for i, ((graph, method), part) in enumerate(known.groupby(["graph", "method"])):
-        line = part.groupby("at")[metric].mean()
-        figure.add_trace(
-            go.Scatter(
-                x=list(line.index),
-                y=[100 * value for value in line],
-                name=f"{method}, {graph}",
-                mode="lines+markers",
-                line={"color": palette.CATEGORIES[i % len(palette.CATEGORIES)]},
-            )
-        )
-    numbers = pd.to_numeric(known["at"], errors="coerce").dropna()
-    wide = len(numbers) > 0 and numbers.min() > 0 and numbers.max() > 50 * numbers.min()
-    figure.update_xaxes(title_text=SWEPT.get(rows["swept"].iat[0], rows["swept"].iat[0]))
-    if wide:
-        figure.update_xaxes(type="log")
-    figure.update_yaxes(title_text=f"{METRICS[metric]} (%)")
-    return tidy(figure, 360)
+    graphs, methods = by_graph(known["graph"]), sorted(known["method"].unique())
+    columns = max(1, min(_PANELS, len(graphs)))
+    lines = max(1, -(-len(graphs) // columns))
+    figure = make_subplots(
+        lines, columns, subplot_titles=graphs, horizontal_spacing=0.06, vertical_spacing=0.3 / lines
+    )
+    named: set[str] = set()
+    for place, graph in enumerate(graphs):
+        for method, part in known[known["graph"] == graph].groupby("method"):
+            colour = palette.CATEGORIES[methods.index(method) % len(palette.CATEGORIES)]
+            trace = _curve(part, metric, str(method), colour)
+            trace.update(legendgroup=method, showlegend=method not in named)
+            named.add(str(method))
+            figure.add_trace(trace, row=place // columns + 1, col=place % columns + 1)
+    swept = rows["swept"].iat[0]
+    figure.update_xaxes(**_parameter_axis(known["at"]))
+    for place in range(max(0, len(graphs) - columns), len(graphs)):  # where no panel is below
+        column = place % columns + 1
+        figure.update_xaxes(title_text=SWEPT.get(swept, swept), row=place // columns + 1, col=column)
+    figure.update_yaxes(title_text=f"{METRICS[metric]} (%)", col=1)
+    return tidy(figure, 80 + 280 * lines).update_layout(legend_y=1 + 0.12 / lines, margin_t=70)
+
+
+def _curve(part: pd.DataFrame, metric: str, method: str, colour: str) -> go.Scatter:
+    line = part.groupby("at")[metric].agg(["mean", "std"]).fillna(0.0)
+    return go.Scatter(
+        x=list(line.index),
+        y=list(100 * line["mean"]),
+        error_y={"type": "data", "array": list(100 * line["std"]), "thickness": 1, "width": 2},
+        name=method,
+        mode="lines+markers",
+        line={"color": colour},
+        hovertemplate="%{x:~g}: %{y:.1f}",
+    )
+
+
+def _parameter_axis(values: pd.Series) -> dict[str, Any]:
+    """Ticks where something was measured; a logarithmic axis for values over orders of magnitude."""
+    numbers = pd.to_numeric(values, errors="coerce")
+    if numbers.isna().any():
+        return {"type": "category"}
+    ticks = sorted(numbers.unique())
+    shown = {"tickvals": ticks, "ticktext": [f"{value:g}" for value in ticks]}
+    if not ticks or ticks[0] < 0 or ticks[-1] < 8 * ticks[0]:
+        return shown
+    return {"type": "category"} if ticks[0] == 0 else {"type": "log", **shown}
 
 
 def shown_table(table: pd.DataFrame, setting: str) -> pd.DataFrame:

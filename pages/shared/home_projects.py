@@ -111,12 +111,20 @@ def card_html(project: ProjectInfo) -> str:
     return f"""
 <div class="rf-card">
   <div class="rf-name" title="{escape(project.name)}">{escape(project.name)}</div>
+  {practice_mark(project)}
   <div class="rf-size"><b>{project.n_nodes:,}</b> nodes · <b>{project.n_edges:,}</b> edges ·
     <b>{project.n_features:,}</b> features</div>
   <div class="rf-verdicts">{verdict_chips(project.anomalous, project.normal, project.unsure)}</div>
   <div class="rf-faint">{escape(last_run_text(project.last_run))}</div>
   <div class="rf-faint">{escape(project.owner)} · created {ago(project.created_at)}</div>
 </div>"""
+
+
+def practice_mark(project: ProjectInfo) -> str:
+    """Marks a practice copy, so that nobody takes its labels for real work."""
+    if not project.practice_of:
+        return ""
+    return f'<div class="rf-practice">Practice copy of {escape(project.practice_of)}</div>'
 
 
 def verdict_chips(anomalous: int, normal: int, unsure: int) -> str:

@@ -8,6 +8,7 @@ analyst stands.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -109,6 +110,22 @@ def take_case() -> str | None:
     linked = st.query_params.pop(_CASE, None)
     asked = st.session_state.pop(_CASE, None)
     return asked or linked
+
+
+def read_once(path: Path, read: Callable[[Path], T]) -> T:
+    """What ``read``, a function of a module, makes of a file: kept until the file changes, copied out."""
+    try:
+        found = path.stat()
+        stamp = (found.st_mtime_ns, found.st_size)
+    except OSError:
+        stamp = (0, 0)
+    made: T = _read(f"{read.__module__}.{read.__qualname__}", path, stamp, read)
+    return made
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _read(reader: str, path: Path, stamp: tuple[int, int], _read: Callable[[Path], Any]) -> Any:
+    return _read(path)
 
 
 @st.cache_resource(show_spinner=False)

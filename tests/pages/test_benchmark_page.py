@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 from page_project import make_project, no_problem, page, texts
 
@@ -12,6 +13,7 @@ from pages.shared import benchmark_results, benchmark_tables
 from pages.shared.benchmark_results import result_files, setting_of, summary
 
 BENCHMARK = "pages/4_Benchmark.py"
+PAPER = {"benchmark-tab": "The paper"}
 COMMAND = "python -m gadcore experiments paper"
 
 
@@ -45,7 +47,7 @@ def results(tmp_path, monkeypatch):
     folder.mkdir()
     lines = [*map(json.dumps, ROWS), '{"graph": "co']
     (folder / "paper.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    monkeypatch.setattr(benchmark_tables, "result_files", lambda: result_files(folder))
+    monkeypatch.setattr(benchmark_results, "FOLDER", folder)
     return folder
 
 
@@ -100,6 +102,52 @@ def test_rows_of_a_sweep_are_a_curve_and_never_averaged_with_the_defaults(tmp_pa
     assert figure.layout.xaxis.type == "log"
 
 
+def test_a_sweep_has_a_panel_for_each_graph_and_a_colour_for_each_method(tmp_path) -> None:
+    rows = [
+        row(method, 0.8, seed, graph=graph, params={"k": k})
+        for graph in ("photo", "cora", "mine", "pubmed")
+        for method in ("an", "n")
+        for k in (8, 16)
+        for seed in range(2)
+    ]
+    (tmp_path / "sweep.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (file,) = result_files(tmp_path)
+    figure = benchmark_tables.curve_figure(file.rows, "auc")
+    assert [title.text for title in figure.layout.annotations] == ["cora", "pubmed", "photo", "mine"]
+    assert len({(trace.name, trace.line.color) for trace in figure.data}) == 2
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["an", "n"]
+    assert list(figure.layout.xaxis.tickvals) == [8, 16]
+
+
+def test_a_sweep_that_begins_at_nought_has_a_place_for_it(tmp_path) -> None:
+    rows = [row("an", 0.8, 0, params={"lambda_": value}) for value in (0.0, 1.0, 1000.0)]
+    (tmp_path / "sweep.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (file,) = result_files(tmp_path)
+    assert benchmark_tables.curve_figure(file.rows, "auc").layout.xaxis.type == "category"
+
+
+def test_a_method_measured_on_an_easy_graph_alone_is_not_ranked_first(results) -> None:
+    table = summary(
+        pd.DataFrame(
+            [
+                {"graph": "cora", "method": "an+", "seed": 0, "auc": 0.9},
+                {"graph": "photo", "method": "an+", "seed": 0, "auc": 0.99},
+                {"graph": "photo", "method": "nn", "seed": 0, "auc": 0.97},
+            ]
+        ),
+        "auc",
+    )
+    assert benchmark_tables.best_last(table) == ["nn", "an+"]
+
+
+def test_a_file_that_grows_is_read_again(results) -> None:
+    assert len(benchmark_results.result_file("paper.jsonl").rows) == len(ROWS)
+    with (results / "paper.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps(row("an", 0.9, 3)))
+    assert len(benchmark_results.result_file("paper.jsonl").rows) == len(ROWS) + 1
+    assert benchmark_results.result_file("absent.jsonl") is None
+
+
 def test_conditions_are_said_in_words() -> None:
     assert setting_of({"rate": 0.1, "stratified": True}) == "10 % labelled, stratified splits"
     assert setting_of({"labels": 100, "protocol": "few"}) == "100 labels, few"
@@ -107,7 +155,7 @@ def test_conditions_are_said_in_words() -> None:
 
 
 def test_the_page_names_file_and_command(home, results) -> None:
-    app = page(BENCHMARK, make_project())
+    app = page(BENCHMARK, make_project(), **PAPER)
     no_problem(app)
     shown = texts(app)
     assert "paper.jsonl" in shown
@@ -115,7 +163,7 @@ def test_the_page_names_file_and_command(home, results) -> None:
 
 
 def test_the_shipped_result_files_can_be_shown(home) -> None:
-    app = page(BENCHMARK, make_project())
+    app = page(BENCHMARK, make_project(), **PAPER, **{"result-files": True})
     no_problem(app)
     for file in benchmark_results.result_files():
         for setting in file.settings:
@@ -123,10 +171,11 @@ def test_the_shipped_result_files_can_be_shown(home) -> None:
             assert len(summary(part, "auc"))
 
 
-def test_without_result_files_the_page_says_how_to_make_them(home, monkeypatch) -> None:
-    monkeypatch.setattr(benchmark_tables, "result_files", list)
-    app = page(BENCHMARK, make_project())
+def test_without_result_files_the_page_says_how_to_make_them(home, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(benchmark_results, "FOLDER", tmp_path / "absent")
+    app = page(BENCHMARK, make_project(), **PAPER, **{"result-files": True})
     no_problem(app)
+    assert "There are no result files yet" in texts(app)
     assert "experiments paper --quick" in texts(app)
 
 

@@ -12,8 +12,8 @@ from gadcore import practice
 from gadcore.experiments.loop_tables import Line
 from gadcore.ingest import Reading, Report
 from gadcore.workspace import Workspace
-from pages.shared import benchmark_practice
-from pages.shared.benchmark_practice import discovery_figure
+from pages.shared import benchmark_study
+from pages.shared.benchmark_discovery import discovery_figure
 
 BENCHMARK = "pages/4_Benchmark.py"
 COMMAND = "python -m gadcore experiments loop --labels 20"
@@ -31,7 +31,7 @@ def study(tmp_path, monkeypatch):
         for seed in range(2)
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    monkeypatch.setattr(benchmark_practice, "STUDY", path)
+    monkeypatch.setattr(benchmark_study, "STUDY", path)
     return path
 
 
@@ -117,3 +117,23 @@ def test_the_figure_has_a_line_for_each_strategy_and_one_for_chance() -> None:
     assert len(discovery_figure(lines, "auc", 0.1).data) == 2
     assert discovery_figure(lines, "found", until=200).layout.xaxis.range[1] >= 200
     assert not discovery_figure({}, "found", 0.1).data
+
+
+def test_the_default_is_thick_with_a_band_and_drawn_on_top() -> None:
+    lines = {
+        "greedy-diverse": Line([0, 10], [0, 5.0], [0, 1.0], 2),
+        "top": Line([0, 10], [0, 4.0], [0, 1.0], 2),
+    }
+    top, band, default = discovery_figure(lines, "auc").data
+    assert list(band.y) == [0, 6.0, 4.0, 0]
+    assert default.line.width > 2 * top.line.width
+    assert default.legendrank < top.legendrank
+
+
+def test_the_standings_are_below_the_curves(home) -> None:
+    app = page(BENCHMARK, make_project())
+    no_problem(app)
+    (table,) = [frame.value for frame in app.dataframe]
+    assert table["found at 20"].tolist() == ["9.0 ± 0.0", "9.0 ± 0.0"]
+    assert table["× random"].tolist() == ["1.0", "1.0"]
+    assert table["of the best"].tolist() == ["100%", "100%"]

@@ -1,0 +1,97 @@
+"""Benchmark: discovery curves, what is found per label given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from gadcore.experiments.loop_tables import Line, chance
+from gadcore.experiments.sessions import ENTROPY, RANDOM, TITLES
+from gadcore.queries import DEFAULT
+from pages.shared import palette
+from pages.shared.figures import tidy
+
+FIGURES = {"found": "Anomalies found", "auc": "Held-out AUC", "ap": "Held-out average precision"}
+
+_OTHERS = [name for name in TITLES if name not in (DEFAULT, RANDOM, ENTROPY)]
+_COLOURS = {name: palette.CATEGORIES[1 + i % (len(palette.CATEGORIES) - 1)] for i, name in enumerate(_OTHERS)}
+_COLOURS |= {DEFAULT: palette.NORMAL, RANDOM: palette.UNLABELLED, ENTROPY: palette.UNSURE}
+_BAND = 0.16  # opacity
+_MARKED = 60  # points up to which each is marked
+
+
+def by_chance(row: Mapping[str, Any]) -> float | None:
+    """Anomalies per label that blind draws find, of a session's row or of a practice."""
+    return chance(dict(row), 1) if row.get("askable") else None
+
+
+def discovery_figure(
+    lines: Mapping[str, Line],
+    figure: str,
+    chance_per_label: float | None = None,
+    until: int = 0,
+    emphasised: str = DEFAULT,
+) -> go.Figure:
+    """A figure against labels spent, one line per strategy or person; dotted: what chance alone finds.
+
+    The emphasised line is thick, with a band of ± its standard deviation; it is drawn last, on top.
+    """
+    chart = go.Figure()
+    for name in sorted(lines, key=lambda name: name == emphasised):
+        if name == emphasised and lines[name].seeds > 1:
+            chart.add_trace(_band(name, lines[name]))
+        chart.add_trace(_trace(name, lines[name], thick=name == emphasised))
+    last = max([until, *(line.labels[-1] for line in lines.values() if line.labels)])
+    if figure == "found" and chance_per_label is not None and last:
+        chart.add_trace(
+            go.Scatter(
+                x=[0, last],
+                y=[0, chance_per_label * last],
+                name="Chance",
+                legendrank=3,
+                mode="lines",
+                line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"},
+            )
+        )
+    chart.update_layout(showlegend=True)
+    chart.update_xaxes(title_text="labels given", range=[-0.02 * last, 1.02 * last])
+    chart.update_yaxes(
+        title_text=FIGURES[figure].lower(), rangemode="tozero" if figure == "found" else "normal"
+    )
+    # Ten entries of a legend on top would lie over the highest curve.
+    return tidy(chart, 460).update_layout(legend={"y": -0.18, "yanchor": "top"})
+
+
+def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
+    return go.Scatter(
+        x=line.labels,
+        y=line.mean,
+        name=TITLES.get(name, name),
+        legendrank=1 if thick else 2,
+        mode="lines+markers" if len(line.labels) == 1 or (thick and len(line.labels) <= _MARKED) else "lines",
+        line={
+            "color": _COLOURS.get(name, palette.ACCENT),
+            "width": 4 if thick else 1.5,
+            "dash": "dash" if name in (RANDOM, ENTROPY) else "solid",
+        },
+        customdata=[[spread] for spread in line.std],
+        hovertemplate="%{x} labels: %{y:.3~g}" + (" ± %{customdata[0]:.2~g}" if line.seeds > 1 else ""),
+    )
+
+
+def _band(name: str, line: Line) -> go.Scatter:
+    low = [mean - spread for mean, spread in zip(line.mean, line.std)]
+    high = [mean + spread for mean, spread in zip(line.mean, line.std)]
+    colour = _COLOURS.get(name, palette.ACCENT).lstrip("#")
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (0, 2, 4))
+    return go.Scatter(
+        x=[*line.labels, *reversed(line.labels)],
+        y=[*high, *reversed(low)],
+        fill="toself",
+        fillcolor=f"rgba({red},{green},{blue},{_BAND})",
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+    )
