@@ -36,8 +36,13 @@ def provisional(project: Project, result: Result, wanted: bool | None = None) ->
 def queue_basis(project: Project) -> QueueBasis:
     """What the queue is ordered by now."""
     result, on = project.result(), enabled(project)
-    found = provisional(project, result, on) if result else None
-    return QueueBasis(result.info.number if result else None, found.verdicts if found else 0, on)
+    bent = provisional(project, result, on) if result else None
+    return QueueBasis(
+        run=result.info.number if result else None,
+        verdicts=bent.verdicts if bent else 0,
+        enabled=on,
+        state=str(project.view().last_id) if bent else "",
+    )
 
 
 @dataclass

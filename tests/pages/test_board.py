@@ -8,7 +8,8 @@ import pytest
 from page_project import make_project
 
 from gadcore.workspace import Workspace
-from pages.shared.board import ROWS, Board, answer
+from pages.shared.board import Board, answer
+from pages.shared.board_queue import ROWS
 from pages.shared.receipts import Receipts
 
 
@@ -155,7 +156,7 @@ def test_two_tabs_see_each_others_labels(tab, workspace) -> None:
 
 def test_rows_are_not_sent_again_to_a_tab_that_has_them(tab) -> None:
     queue = tab.payload["queue"]
-    tab.say(queue=queue["key"], rows=len(queue["rows"]))
+    tab.say(queue=queue["key"], rows=queue["version"])
     assert tab.payload["queue"]["rows"] is None
 
 
