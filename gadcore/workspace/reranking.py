@@ -1,10 +1,15 @@
-"""The provisional ranking of a project: kept for the latest state of its labels."""
+"""The provisional ranking of a project, kept for the latest state of its labels.
+
+A run that has not learnt from both kinds of verdict has none. There the queue samples the groups of the graph in
+turn with what is unusual; chosen anew after each verdict it would stay at the first of the two.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from gadcore.cases import QueueBasis
+from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray
 from gadcore.labels import Labels, Verdict
 from gadcore.provisional import Provisional, Reranker, coordinates
@@ -24,7 +29,7 @@ def provisional(project: Project, result: Result, wanted: bool | None = None) ->
 
     ``wanted`` None leaves that to the project's preference.
     """
-    if not (enabled(project) if wanted is None else wanted):
+    if result.info.basis != BOTH or not (enabled(project) if wanted is None else wanted):
         return None
     basis = project.basis()
     if basis is None or len(basis) != project.graph.n_nodes:
@@ -41,6 +46,7 @@ def queue_basis(project: Project) -> QueueBasis:
         run=result.info.number if result else None,
         verdicts=bent.verdicts if bent else 0,
         enabled=on,
+        cold=result is not None and result.info.basis != BOTH,
         state=str(project.view().last_id) if bent else "",
     )
 

@@ -9,7 +9,7 @@ class Board {
     this.rows = [];
     this.queueKey = "";
     this.queueVersion = 0; // of the rows under this key
-    this.basis = { run: null, verdicts: 0, enabled: true }; // what the queue is ordered by
+    this.basis = { run: null, verdicts: 0, enabled: true, cold: false }; // what the queue is ordered by
     this.reviewing = false; // the queue shows nodes that have a verdict: all of its rows are cases
     this.version = ""; // of the label set that `labels` mirrors
     this.labels = new Map(); // node -> verdict, as the server has it

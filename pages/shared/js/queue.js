@@ -76,15 +76,16 @@ class QueuePane {
 
   /** Say what the rows are ordered by: a run, or a run and the verdicts since. */
   showBasis(active) {
-    const { run, verdicts, enabled } = this.app.board.basis;
+    const { run, verdicts, enabled, cold } = this.app.board.basis;
     if (document.activeElement !== this.rerank) this.rerank.checked = enabled;
     const provisional = verdicts > 0 && !this.app.board.reviewing;
-    const shown = [run, verdicts, provisional, active?.number].join();
+    const shown = [run, verdicts, enabled, cold, provisional, active?.number].join();
     if (this.basis.dataset.shown === shown) return;
     this.basis.dataset.shown = shown;
     this.basis.dataset.provisional = provisional ? "yes" : "no";
     if (!provisional) {
-      fill(this.basis, run === null ? "Not ranked yet" : `Run ${run}`);
+      const still = enabled && cold && " · keeps still until a run has both kinds of verdict";
+      fill(this.basis, run === null ? "Not ranked yet" : `Run ${run}`, still);
       return;
     }
     fill(
