@@ -55,10 +55,8 @@ def show_queue(given: Namespace) -> None:
     rows = project.queue(strategy=given.strategy, n=given.n, where=where, provisional=given.provisional)
     lines = [queue_table(rows)]
     if any(row.provisional_rank for row in rows):
-        basis, fresh = project.queue_basis(), project.counts()["fresh"]
-        lines.insert(
-            0, f"Provisional: {fresh} verdict(s) since run {basis.run}. Scores and ranks are the run's."
-        )
+        run, fresh = project.queue_basis().run, project.counts()["fresh"]
+        lines.insert(0, f"Provisional: {fresh} verdict(s) since run {run}. Score and rank are the run's own.")
     out(given, rows, *lines)
 
 

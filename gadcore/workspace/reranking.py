@@ -1,7 +1,7 @@
 """The provisional ranking of a project, kept for the latest state of its labels.
 
-A run that has not learnt from both kinds of verdict has none. There the queue samples the groups of the graph in
-turn with what is unusual; chosen anew after each verdict it would stay at the first of the two.
+A run that has not learnt from both kinds of verdict has none. There the queue samples the groups of the graph
+in turn with what is unusual; chosen anew after each verdict it would stay at the first of the two.
 """
 
 from __future__ import annotations
