@@ -7,7 +7,8 @@ kept with the project for diverse queries), centred, of length 1, with a constan
 verdict, Ω the weights of the labels. ``learnt`` are the labels that the run has seen, ``now`` those of now:
 
 - nothing changed since the run: w(now) = w(learnt), and the order is that of the run, exactly;
-- one more verdict on u moves v by ω_u z_vᵀ (ZᵀΩZ + λI)⁻¹ z_u (t_u − z_u·w(now)): likeness times surprise;
+- one more verdict on u moves v by ω_u z_vᵀ(ZᵀΩZ + λI)⁻¹z_u (t_u − z_u·w(now)), Z of ``learnt``: likeness
+  times surprise;
 - a verdict taken back or reversed needs no bookkeeping, and labels of one kind are enough.
 
 A ridge regression, for it measured as well as a logistic one and has this closed form. It costs one product
@@ -26,7 +27,7 @@ from scipy.special import ndtri
 from gadcore.detectors.arrays import row_normalised
 from gadcore.graph import FloatArray, IntArray
 from gadcore.labels import Labels
-from gadcore.metrics import percentile_ranks
+from gadcore.metrics import percentile_ranks, ranks
 
 Array = npt.NDArray[np.float64]
 
@@ -44,9 +45,7 @@ class Provisional:
     @cached_property
     def rank(self) -> IntArray:
         """(N,) 1 = highest; ties in the order of the graph, as in a run."""
-        rank = np.empty(len(self.scores), dtype=np.int64)
-        rank[np.argsort(-self.scores, kind="stable")] = np.arange(1, len(rank) + 1)
-        return rank
+        return ranks(self.scores)
 
 
 class Reranker:
