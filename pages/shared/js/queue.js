@@ -25,7 +25,7 @@ class QueuePane {
     fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => option(value, text)));
     fill(this.score, SCORE_FILTERS.map(([value, text]) => option(value, text)));
     this.attribute = el("div", { class: "rf-two" }, this.column, this.value, this.values);
-    this.basis = el("span", { class: "rf-basis-words", "data-testid": "queue-basis", role: "status" });
+    this.basis = el("div", { class: "rf-queue-basis", "data-testid": "queue-basis", role: "status" });
     this.rerank = el("input", {
       type: "checkbox", "data-testid": "provisional",
       onChange: (event) => {
@@ -40,9 +40,10 @@ class QueuePane {
       "section", { class: "rf-pane rf-queue", "aria-label": "Queue" },
       el("div", { class: "rf-head" }, this.search.element, el("div", { class: "rf-two" }, this.strategy, this.verdict),
         el("div", { class: "rf-three" }, this.score, this.attribute)),
-      el("div", { class: "rf-queue-basis" }, this.basis,
+      this.basis,
+      el("div", { class: "rf-queue-line" }, this.state,
         el("label", { title: "Let every verdict move similar cases up or down at once, before the next run" }, this.rerank, "re-rank at once")),
-      this.state, this.list, this.selection,
+      this.list, this.selection,
     );
     this.items = new Map();
     this.marked = new Set();
@@ -77,7 +78,7 @@ class QueuePane {
   /** Say what the rows are ordered by: a run, or a run and the verdicts since. */
   showBasis(active) {
     const { run, verdicts, enabled, cold } = this.app.board.basis;
-    if (document.activeElement !== this.rerank) this.rerank.checked = enabled;
+    if (!this.app.outbox.pending.length) this.rerank.checked = enabled; // else a click may be on its way
     const provisional = verdicts > 0 && !this.app.board.reviewing;
     const shown = [run, verdicts, enabled, cold, provisional, active?.number].join();
     if (this.basis.dataset.shown === shown) return;
