@@ -80,6 +80,18 @@ class QueueRow:
     reason: str
     strategy: str
     inclusion_probability: float | None = None  # given for audit cases: pass it back to record()
+    provisional_rank: int | None = None  # with the verdicts since the run; None: there are none, or it is off
+
+
+@dataclass(frozen=True)
+class QueueBasis:
+    """What the queue is ordered by: a run, or a run and the verdicts given since."""
+
+    run: int | None  # number of the run in use
+    verdicts: int  # given since and already in the order; 0: the order is the run's own
+    enabled: bool  # whether verdicts are let into the order before the next run
+    cold: bool  # the run has not learnt from both kinds of verdict: its order keeps still
+    state: str  # another one whenever verdicts may have changed the order; "" for the run's own
 
 
 @dataclass(frozen=True)

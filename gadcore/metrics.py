@@ -26,6 +26,14 @@ def percentile_ranks(scores: Array) -> npt.NDArray[np.float64]:
     return (midranks(scores) - 0.5) / max(1, len(scores))
 
 
+def ranks(scores: Array, order: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
+    """(N,) 1 = highest score; ties as they stand. ``order`` is that of falling scores, if it is known."""
+    order = np.argsort(-np.asarray(scores), kind="stable") if order is None else order
+    rank = np.empty(len(scores), dtype=np.int64)
+    rank[order] = np.arange(1, len(rank) + 1)
+    return rank
+
+
 def auc(truth: npt.ArrayLike, scores: Array) -> float:
     """P(anomalous above normal) + ½ P(tie); nan when one class is absent."""
     y = np.asarray(truth).astype(bool)

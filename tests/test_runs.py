@@ -10,8 +10,8 @@ import pytest
 from probe_detector import EPOCHS, reading, register, unregister
 
 from gadcore.errors import NotFound, RunError
+from gadcore.metrics import ranks
 from gadcore.runs import Memory, Result, end_lost_runs, perform
-from gadcore.runs.result import ranks
 from gadcore.settings import Settings
 from gadcore.store import FileLock
 from gadcore.store.schema import now, runs

@@ -70,7 +70,8 @@ def test_the_queue_holds_unlabelled_nodes_with_their_place(ranked: Workspace) ->
     as_json(rows)
 
 
-def test_the_queue_keeps_still_while_labels_come_in(ranked: Workspace) -> None:
+def test_the_queue_keeps_still_while_labels_come_in_if_told_to(ranked: Workspace) -> None:
+    ranked.set_preference("provisional", False)
     before = ids(ranked.queue(n=40))
     for node in before[:5]:
         ranked.record(node, "n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import BooleanOptionalAction, Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
@@ -22,6 +22,11 @@ def add_commands(commands: Commands) -> None:
     queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, …")
     queue.add_argument("--verdict", choices=VERDICTS, help="only these (default: unlabelled)")
     queue.add_argument("--where", metavar="COLUMN=VALUE", help="only nodes with this value")
+    queue.add_argument(
+        "--provisional",
+        action=BooleanOptionalAction,
+        help="let verdicts since the run move similar cases (default: as set in the app, on at first)",
+    )
 
     explain = add("explain", explain_node, "why a node stands where it stands", "explain -p demo A0042")
     explain.add_argument("node", metavar="NODE")
@@ -46,8 +51,13 @@ def show_queue(given: Namespace) -> None:
 
     column, _, value = (given.where or "").partition("=")
     where = Filter(verdict=given.verdict, column=column or None, value=value if column else None)
-    rows = gadcore.Workspace.open(given.project).queue(strategy=given.strategy, n=given.n, where=where)
-    out(given, rows, queue_table(rows))
+    project = gadcore.Workspace.open(given.project)
+    rows = project.queue(strategy=given.strategy, n=given.n, where=where, provisional=given.provisional)
+    lines = [queue_table(rows)]
+    if any(row.provisional_rank for row in rows):
+        run, fresh = project.queue_basis().run, project.counts()["fresh"]
+        lines.insert(0, f"Provisional: {fresh} verdict(s) since run {run}. Score and rank are the run's own.")
+    out(given, rows, *lines)
 
 
 def explain_node(given: Namespace) -> None:

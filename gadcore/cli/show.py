@@ -54,11 +54,14 @@ def _cell(value: Any) -> tuple[str, bool]:
 
 
 def queue_table(rows: Sequence[QueueRow]) -> str:
+    """Rows of the queue; with a column for the provisional move where verdicts have changed the order."""
     head = ("rank", "node", "name", "score", "percentile", "moved", "verdict", "reason")
+    bent = any(row.provisional_rank for row in rows)
     return table(
-        head,
+        ("provisional", *head) if bent else head,
         [
             (
+                *([_provisional(row)] if bent else []),
                 row.rank,
                 row.node_id,
                 row.name if row.name != row.node_id else "",
@@ -71,6 +74,15 @@ def queue_table(rows: Sequence[QueueRow]) -> str:
             for row in rows
         ],
     )
+
+
+def _provisional(row: QueueRow) -> str:
+    """Provisional rank and the places that verdicts since the run have moved the node."""
+    if row.provisional_rank is None:
+        return ""
+    places = row.rank - row.provisional_rank
+    mark = f" {'▲' if places > 0 else '▼'}{abs(places):,}" if places else ""
+    return f"{row.provisional_rank:,}{mark}"
 
 
 def run_table(runs: Sequence[RunInfo]) -> str:

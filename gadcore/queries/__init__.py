@@ -69,7 +69,7 @@ def queue_order(
     audit = STRATEGIES[Audit.name].select(pool, len(slots), rng)
     drawn = {query.node for query in audit}
     active = [q for q in chosen.select(pool, n + len(drawn), rng) if q.node not in drawn]
-    return _interleave(active, dict(zip(slots, audit)), n)
+    return interleave(active, dict(zip(slots, audit)), n)
 
 
 def _audit_slots(n: int, share: float, rng: Random) -> list[int]:
@@ -80,7 +80,7 @@ def _audit_slots(n: int, share: float, rng: Random) -> list[int]:
     return sorted({int(edge + rng.random() / share) for edge in edges} & set(range(n)))
 
 
-def _interleave(active: list[Query], at: dict[int, Query], n: int) -> list[Query]:
+def interleave(active: list[Query], at: dict[int, Query], n: int) -> list[Query]:
     """``at`` keeps its positions; audit cases without an active case before them move up."""
     queue: list[Query] = []
     rest = iter(active)
@@ -100,5 +100,6 @@ __all__ = [
     "QueryStrategy",
     "diversity_basis",
     "find_strategy",
+    "interleave",
     "queue_order",
 ]

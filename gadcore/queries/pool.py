@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gadcore.graph import IntArray
 from gadcore.labels import Labels
-from gadcore.metrics import percentile_ranks
+from gadcore.metrics import percentile_ranks, ranks
 
 Array = npt.NDArray[np.floating]
 Random = np.random.Generator
@@ -69,9 +69,7 @@ class Pool:
     @cached_property
     def rank(self) -> IntArray:
         """(N,) 1 = highest score of all nodes."""
-        rank = np.empty(self.n, dtype=np.int64)
-        rank[np.argsort(-np.asarray(self.scores), kind="stable")] = np.arange(1, self.n + 1)
-        return rank
+        return ranks(self.scores)
 
     @cached_property
     def percentile(self) -> npt.NDArray[np.float64]:

@@ -5,6 +5,6 @@ from __future__ import annotations
 from gadcore.runs.lost import end_lost_runs
 from gadcore.runs.perform import Memory, perform
 from gadcore.runs.pulse import OnProgress
-from gadcore.runs.result import LAYOUTS, Result, ranks
+from gadcore.runs.result import LAYOUTS, Result
 
-__all__ = ["LAYOUTS", "Memory", "OnProgress", "Result", "end_lost_runs", "perform", "ranks"]
+__all__ = ["LAYOUTS", "Memory", "OnProgress", "Result", "end_lost_runs", "perform"]

@@ -43,7 +43,7 @@ class Ranking:
     run_id: str
     seed: int
     basis: str  # of the ranking: "both labels", …
-    scores: FloatArray
+    scores: npt.NDArray[np.floating]
     embedding: FloatArray | None
     spread: FloatArray | None
 
@@ -58,8 +58,12 @@ def work_out(
     *,
     directions: FloatArray | None = None,
     allowed: npt.NDArray[np.bool_] | None = None,
+    with_audit: bool = True,
 ) -> list[Query]:
-    """The next ``n`` cases; the same run and labels give the same order."""
+    """The next ``n`` cases; the same run and labels give the same order.
+
+    ``with_audit=False`` leaves the cases of the strategy alone, with no random ones in between.
+    """
     latest = sorted(events, key=lambda event: event.id)[-RECENT:]
     pool = Pool(
         scores=ranking.scores,
@@ -75,7 +79,7 @@ def work_out(
         allowed=allowed,
     )
     rng = np.random.default_rng(zlib.crc32(ranking.run_id.encode()))
-    return queue_order(pool, choice.strategy, n, rng, choice.audit_share)
+    return queue_order(pool, choice.strategy, n, rng, choice.audit_share if with_audit else 0.0)
 
 
 def document(choice: Choice, queries: list[Query]) -> dict[str, Any]:

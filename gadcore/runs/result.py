@@ -13,17 +13,9 @@ import numpy.typing as npt
 from gadcore.cases import RunInfo
 from gadcore.errors import RunError
 from gadcore.graph import FloatArray, IntArray
-from gadcore.metrics import percentile_ranks
+from gadcore.metrics import percentile_ranks, ranks
 
 LAYOUTS = ("pca", "umap", "tsne")
-
-
-def ranks(scores: FloatArray, order: IntArray | None = None) -> IntArray:
-    """(N,) 1 = highest score; ties in the order of the graph."""
-    order = np.argsort(-scores, kind="stable") if order is None else order
-    rank = np.empty(len(scores), dtype=np.int64)
-    rank[order] = np.arange(1, len(rank) + 1)
-    return rank
 
 
 class Result:

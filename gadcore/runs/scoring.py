@@ -9,8 +9,8 @@ import numpy as np
 from gadcore.cases import QueueRow
 from gadcore.detectors import load_detector
 from gadcore.graph import Graph
-from gadcore.metrics import percentile_ranks
-from gadcore.runs.result import Result, ranks
+from gadcore.metrics import percentile_ranks, ranks
+from gadcore.runs.result import Result
 
 
 def score_new(graph: Graph, result: Result, path: Path, edges: Path | None = None) -> list[QueueRow]:

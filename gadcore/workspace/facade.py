@@ -286,9 +286,10 @@ class Workspace(Insight):
         n: int = 50,
         where: Filter | None = None,
         analyst: str | None = None,
+        provisional: bool | None = None,
     ) -> list[QueueRow]:
-        """The next cases, in an order that keeps still until the next run."""
-        return ordering.queue(self._project, strategy=strategy, n=n, where=where, analyst=analyst)
+        """The next cases; ``provisional``: whether verdicts since the run count (None: as preferred)."""
+        return ordering.queue(self._project, strategy, n, where, analyst, provisional)
 
     def case(self, node_id: str) -> NodeCard:
         """Everything known of a node."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gadcore.agreement import ADJUDICATION, Agreement, agreement
 from gadcore.audit import AuditReport, audit, with_precision_of_top
+from gadcore.cases import QueueBasis
 from gadcore.errors import InputError
 from gadcore.graph import FloatArray
 from gadcore.labels import LabelEvent
@@ -13,6 +14,7 @@ from gadcore.moved import Moved, Ranking, label_changes, movers, other_differenc
 from gadcore.runs import Result
 from gadcore.second_look import Doubt, SecondLook, doubts, total
 from gadcore.workspace.project import Project
+from gadcore.workspace.reranking import queue_basis
 
 NO_RUN = "There is no finished run yet. Train first."
 ONE_RUN = "There is only one finished run. Label a few cases and train again: the movement is shown then."
@@ -39,6 +41,10 @@ class Insight:
         ids = [str(project.graph.node_ids[node]) for node in result.order[:k]]
         verdicts = [current[node_id].verdict if node_id in current else None for node_id in ids]
         return with_precision_of_top(report, size, events, verdicts)
+
+    def queue_basis(self) -> QueueBasis:
+        """What the queue is ordered by: the run in use, or that and the verdicts given since."""
+        return queue_basis(self._project)
 
     def moved(self, run_id: str | None = None, n: int = 20) -> Moved:
         """Who rose and fell since the run before a run (the one in use), and the labels behind it."""

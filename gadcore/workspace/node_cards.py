@@ -12,6 +12,7 @@ from gadcore.similar import nearest
 from gadcore.workspace.ordering import first_reasons
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import UNRANKED, WORDS, rows
+from gadcore.workspace.reranking import provisional
 
 RUNS_SHOWN = 12
 SIMILAR_SHOWN = 8
@@ -22,7 +23,8 @@ def case(project: Project, node_id: str) -> NodeCard:
     """Everything known of a node; NotFound otherwise."""
     node, result = project.node(node_id), project.result()
     reason = first_reasons(project, result, [node])[0] if result else UNRANKED
-    row = rows(project, [node], result=result, reasons=[reason])[0]
+    bent = provisional(project, result) if result else None
+    row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
     probability = result.probability[node] if result and result.probability is not None else None
     return NodeCard(
         row=row,

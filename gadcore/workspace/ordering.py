@@ -1,7 +1,9 @@
-"""The queue: cases in the order of a query strategy over the run in use, kept still while labels come in.
+"""The queue: cases in the order of a query strategy over the run in use.
 
-An order is worked out once per run, strategy and filter. Labels only strike nodes off it, so no case jumps
-while an analyst works; the next run brings a new order.
+An order is worked out once per run, strategy and filter; labels only strike nodes off it. Where verdicts are
+let into the order before the next run, the strategy chooses again by the provisional ranking (reranking.py).
+Audit cases stay those that were drawn by the run's own scores, so that their recorded probabilities hold, and
+each comes after as many cases of the strategy as before.
 """
 
 from __future__ import annotations
@@ -10,23 +12,35 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gadcore.cases import QueueRow
 from gadcore.explain import reasons as why
-from gadcore.queries import Query
+from gadcore.provisional import Provisional
+from gadcore.queries import Query, interleave
+from gadcore.queries.sampling import Audit
 from gadcore.runs import Result
 from gadcore.runs.orders import AHEAD, Choice, Ranking, kept, work_out
 from gadcore.workspace.project import DERIVED, Project
-from gadcore.workspace.queue_rows import UNRANKED, Filter, filtered, rows
+from gadcore.workspace.queue_rows import UNRANKED, Filter, Mask, filtered, rows
+from gadcore.workspace.reranking import provisional
 
 # Cases of these strategies are told by why they score as they do, others by why they were chosen.
 BY_SCORE = ("greedy-diverse", "top", "audit")
 
 
 def queue(
-    project: Project, *, strategy: str | None, n: int, where: Filter | None, analyst: str | None
+    project: Project,
+    strategy: str | None,
+    n: int,
+    where: Filter | None,
+    analyst: str | None,
+    wanted: bool | None = None,
 ) -> list[QueueRow]:
-    """The next cases: by strategy when unlabelled nodes are asked for, else by score."""
+    """The next cases: by strategy when unlabelled nodes are asked for, else by the run's score.
+
+    ``wanted`` says whether verdicts since the run count (None: as the project prefers).
+    """
     where, result = where or Filter(), project.result()
     if result is None:
         nodes = np.flatnonzero(filtered(project, where, analyst, None))
@@ -35,7 +49,8 @@ def queue(
     if where.verdict in (None, "unlabelled"):
         choice = Choice.preferred(project.store, project.id, strategy)
         key = ("order", result.info.id, choice, where)
-        return DERIVED.get(key, lambda: _Order(project, result, where, choice)).rows(n)
+        order = DERIVED.get(key, lambda: _Order(project, result, where, choice))
+        return order.rows(n, provisional(project, result, wanted))
     keep = filtered(project, where, analyst, result)
     nodes = result.order[keep[result.order]][:n]
     return rows(project, nodes, result=result, reasons=first_reasons(project, result, nodes), strategy="top")
@@ -56,34 +71,66 @@ class _Order:
         if not self.where.narrows:
             self.queries = kept(self.result.queue, self.choice)
 
-    def rows(self, n: int) -> list[QueueRow]:
+    def rows(self, n: int, bent: Provisional | None) -> list[QueueRow]:
         """The first ``n`` cases that have no label yet."""
+        if bent is None or self.choice.strategy == Audit.name:
+            return self._drawn(self._open(n)[:n], bent)
+        return self._drawn(self._reranked(n, bent), bent)
+
+    def _open(self, n: int) -> list[Query]:
+        """The still order without labelled nodes; at least ``n`` long if the graph has so many."""
         verdicts = self.project.verdicts()
         open_ = [query for query in self.queries if verdicts[query.node] == -1]
         if len(open_) < n and not self.exhausted:
-            open_ = self._lengthen(open_, n)
-        return self._drawn(open_[:n])
+            known = {query.node for query in open_}
+            asked = len(known) + max(n, AHEAD)
+            found = self._work_out(self.result.scores, asked)
+            self.exhausted = len(found) < asked
+            fresh = [query for query in found if query.node not in known]
+            self.queries, open_ = self.queries + fresh, open_ + fresh
+        return open_
 
-    def _lengthen(self, open_: list[Query], n: int) -> list[Query]:
-        """Work out more cases behind those that are still open."""
+    def _reranked(self, n: int, bent: Provisional) -> list[Query]:
+        """The strategy's choice by the provisional ranking, around the audit cases of the still order."""
+        served = self._served()
+        open_ = {query.node for query in self._open(n + served)}
+        audit, before = [], 0
+        for query in self.queries:
+            if query.inclusion_probability is None:
+                before += 1
+            elif query.node in open_:
+                audit.append((before, query))
+        taken = {query.node for _, query in audit}
+        active = self._work_out(bent.scores, n + len(taken), with_audit=False)
+        # Cases whose turn has passed come next, but never two in a row.
+        places = {max(before - served, i) + i: query for i, (before, query) in enumerate(audit)}
+        mixed = interleave([query for query in active if query.node not in taken], places, n)
+        return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]
+
+    def _served(self) -> int:
+        """Verdicts that cases of a strategy, audit apart, were given since the run ended."""
+        since = self.result.info.ended_at
+        return sum(
+            bool(event.strategy) and event.inclusion_probability is None and (not since or event.at > since)
+            for event in self.project.view().current.values()
+        )
+
+    def _work_out(self, scores: npt.NDArray[np.floating], n: int, *, with_audit: bool = True) -> list[Query]:
         project, result, info = self.project, self.result, self.result.info
-        known = {query.node for query in open_}
-        asked = len(known) + max(n, AHEAD)
-        found = work_out(
+        allowed: Mask | None = filtered(project, self.where, None, result) if self.where.narrows else None
+        return work_out(
             project.graph,
-            Ranking(info.id, info.seed, info.basis, result.scores, result.embedding, result.spread),
+            Ranking(info.id, info.seed, info.basis, scores, result.embedding, result.spread),
             project.labels(),
             project.view().current.values(),
             self.choice,
-            asked,
+            n,
             directions=project.basis(),
-            allowed=filtered(project, self.where, None, result) if self.where.narrows else None,
+            allowed=allowed,
+            with_audit=with_audit,
         )
-        self.exhausted = len(found) < asked
-        self.queries = open_ + [query for query in found if query.node not in known]
-        return self.queries
 
-    def _drawn(self, queries: list[Query]) -> list[QueueRow]:
+    def _drawn(self, queries: list[Query], bent: Provisional | None) -> list[QueueRow]:
         nodes = np.array([query.node for query in queries], dtype=np.int64)
         reasons = first_reasons(self.project, self.result, nodes)
         found = rows(
@@ -95,6 +142,7 @@ class _Order:
                 for reason, query in zip(reasons, queries)
             ],
             inclusion=[query.inclusion_probability for query in queries],
+            bent=bent,
         )
         return [replace(row, strategy=query.strategy) for row, query in zip(found, queries)]
 

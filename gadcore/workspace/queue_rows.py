@@ -13,6 +13,7 @@ from gadcore.errors import InputError
 from gadcore.explain.columns import shown
 from gadcore.graph import IntArray
 from gadcore.labels import Verdict
+from gadcore.provisional import Provisional
 from gadcore.runs import Result
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.search import SearchIndex
@@ -51,8 +52,12 @@ def rows(
     strategy: str = "",
     inclusion: Sequence[float | None] | None = None,
     moved: IntArray | None = None,
+    bent: Provisional | None = None,
 ) -> list[QueueRow]:
-    """A line for each node, with its place in a run (the one in use) and its move since the run before."""
+    """A line for each node, with its place in a run (the one in use) and its move since the run before.
+
+    ``bent`` adds the place in a provisional ranking.
+    """
     result = result or project.result()
     if moved is None and result is not None and (before := project.result_before(result)) is not None:
         at = np.asarray(nodes, dtype=np.int64)
@@ -74,6 +79,7 @@ def rows(
                 reason=reason,
                 strategy=strategy,
                 inclusion_probability=chance,
+                provisional_rank=int(bent.rank[node]) if bent else None,
             )
         )
     return found

@@ -10,17 +10,17 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from gadcore.cases import QueueRow, RunInfo, as_json
+from gadcore.cases import RunInfo, as_json
 from gadcore.errors import GadError
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
+from pages.shared.board_queue import TabQueue
 from pages.shared.case_answers import answers
 from pages.shared.receipts import Receipts
 
-ROWS = 60  # rows of a new queue, and rows added when few are left
 REMEMBERED = 8  # label sets kept per tab, to send differences to
 NOTICES = 12
 COLUMNS = 60
@@ -34,12 +34,8 @@ class Board:
     """Where one tab stands: its queue, the label sets it was sent, what it is to be told."""
 
     name: str = field(default_factory=lambda: secrets.token_hex(4))
-    strategy: str | None = None
-    where: Filter = field(default_factory=lambda: Filter(verdict="unlabelled"))
-    rows: list[QueueRow] = field(default_factory=list)
-    run: str | None = None  # whose order the rows are in
-    orders: int = 0
-    complete: bool = False  # no more rows to add
+    queue: TabQueue = field(init=False)
+    run: str | None = None  # whose order the queue is in
     label_sets: OrderedDict[str, dict[str, str]] = field(default_factory=OrderedDict)
     sets: int = 0
     notices: list[dict[str, Any]] = field(default_factory=list)
@@ -49,17 +45,15 @@ class Board:
     watched: str = ""  # run that was under way at the last exchange
     analyst: str = ""
 
+    def __post_init__(self) -> None:
+        self.queue = TabQueue(self.name)
+
     def tell(self, text: str, level: str = "info") -> None:
         self.told += 1
         self.notices = [*self.notices, {"id": self.told, "text": text, "level": level}][-NOTICES:]
 
     def ask_to_open(self, node_id: str) -> None:
         self.opening = {"node": node_id, "n": (self.opening or {"n": 0})["n"] + 1}
-
-    @property
-    def key(self) -> str:
-        """Name of the order shown: another one when the order changes, the same when rows are added."""
-        return f"{self.name}-{self.orders}"
 
 
 def answer(workspace: Workspace, board: Board, message: Message, receipts: Receipts, analyst: str) -> Payload:
@@ -75,13 +69,15 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
         _retrain_by_itself(workspace, board)
     active = workspace.active_run()
     _watch(workspace, board, active)
+    basis = workspace.queue_basis()
+    board.queue.follow(workspace, basis, board.analyst)
     return {
         "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
         "ack": {e["client"]: receipts.last(e["client"]) for e in message.get("events", [])},
         "analyst": board.analyst,
         "project": _project(workspace),
         "labels": _labels(workspace, board, str(message.get("labels", ""))),
-        "queue": _queue(workspace, board, message),
+        "queue": board.queue.payload(workspace, message, basis),
         "answers": answers(workspace, message.get("want", [])),
         "strip": _strip(workspace, run, active),
         "notices": board.notices,
@@ -149,22 +145,13 @@ def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> N
 
 
 def _order(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    board.strategy, board.where = event["strategy"], Filter(**event["where"])
+    board.queue.strategy, board.queue.where = event["strategy"], Filter(**event["where"])
     workspace.set_preference("strategy", event["strategy"])
-    _new_order(workspace, board)
+    board.queue.begin(workspace, board.analyst)
 
 
 def _more(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    """Add rows behind those shown, so that nothing on the screen moves."""
-    known = {row.node_id for row in board.rows}
-    labelled = workspace.current()
-    behind = (
-        sum(node not in labelled for node in known) if board.where.verdict == "unlabelled" else len(known)
-    )
-    found = _rows(workspace, board, behind + ROWS)
-    fresh = [row for row in found if row.node_id not in known]
-    board.rows = board.rows + fresh
-    board.complete = not fresh
+    board.queue.lengthen(workspace, board.analyst)
 
 
 def _retrain(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
@@ -219,7 +206,7 @@ def _watch(workspace: Workspace, board: Board, active: RunInfo | None) -> None:
     board.watched = now
 
 
-# ---- the queue ----------------------------------------------------------------------------------------
+# ---- the run in use -----------------------------------------------------------------------------------
 
 
 def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None:
@@ -230,35 +217,11 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
     first = board.run is None
     came_first = board.run == ""
     board.run = now
-    if board.strategy is None:
-        board.strategy = str(workspace.preference("strategy", None) or next(iter(STRATEGIES)))
-    _new_order(workspace, board)
+    board.queue.begin(workspace, board.analyst)
     if run and not first:
         auc = "" if run.auc is None else f", out-of-fold AUC {run.auc:.3f}"
         what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
         board.tell(f"{what}: the new order starts with your next case.")
-
-
-def _new_order(workspace: Workspace, board: Board) -> None:
-    board.orders += 1
-    board.rows = _rows(workspace, board, ROWS)
-    board.complete = len(board.rows) < ROWS
-
-
-def _rows(workspace: Workspace, board: Board, n: int) -> list[QueueRow]:
-    return workspace.queue(strategy=board.strategy, n=n, where=board.where, analyst=board.analyst)
-
-
-def _queue(workspace: Workspace, board: Board, message: Message) -> Payload:
-    """The rows, unless the tab has them."""
-    has = message.get("queue") == board.key and message.get("rows") == len(board.rows)
-    return {
-        "key": board.key,
-        "strategy": board.strategy,
-        "where": asdict(board.where),
-        "complete": board.complete,
-        "rows": None if has else as_json(board.rows),
-    }
 
 
 # ---- the rest of the payload --------------------------------------------------------------------------

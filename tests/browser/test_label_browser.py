@@ -460,3 +460,35 @@ def test_a_point_on_the_map_opens_its_case(tabs, server, project) -> None:
     page.mouse.click(target["x"], target["y"])
     shows(page, target["node"])
     expect(page.locator(f"[data-testid=map-current][data-node={target['node']}]")).to_be_visible()
+
+
+def test_the_queue_follows_a_verdict_until_the_next_run(
+    tabs: Tabs, server: Server, project: MakeProject
+) -> None:
+    workspace, page = project(labels=True, models=("sgc-lr",)), tabs.new()
+    open_label(page, server, workspace)
+    basis, moved = part(page, "queue-basis"), page.locator("[data-testid=queue] .rf-provisional")
+    expect(basis).to_have_text("Run 1")
+    before = rows(page)
+    page.keyboard.press("n")
+    expect(basis).to_contain_text("Provisional: 1 verdict since run 1")
+    expect(part(page, "provisional-place")).to_contain_text("since run 1")
+    shows(page, before[1])
+    after = rows(page)
+    assert after[:3] == before[:3]  # decided, on screen, next
+    assert after[3:] != before[3:]
+    expect(moved.first).to_be_visible()
+    page.keyboard.press("z")
+    expect(basis).to_have_text("Run 1")
+    expect(moved).to_have_count(0)
+    shows(page, before[0])
+    page.keyboard.press("n")
+    expect(part(page, "basis-retrain")).to_be_visible()
+    part(page, "provisional").click()
+    expect(basis).to_have_text("Run 1")
+    part(page, "provisional").click()
+    expect(basis).to_contain_text("Provisional")
+    assert workspace.train("sgc-lr").status == "done"
+    expect(basis).to_have_text("Run 2")
+    expect(moved).to_have_count(0)
+    expect(part(page, "provisional-place")).to_have_count(0)

@@ -8,7 +8,8 @@ import pytest
 from page_project import make_project
 
 from gadcore.workspace import Workspace
-from pages.shared.board import ROWS, Board, answer
+from pages.shared.board import Board, answer
+from pages.shared.board_queue import ROWS
 from pages.shared.receipts import Receipts
 
 
@@ -166,7 +167,7 @@ def test_two_tabs_see_each_others_labels(tab, workspace) -> None:
 
 def test_rows_are_not_sent_again_to_a_tab_that_has_them(tab) -> None:
     queue = tab.payload["queue"]
-    tab.say(queue=queue["key"], rows=len(queue["rows"]))
+    tab.say(queue=queue["key"], rows=queue["version"])
     assert tab.payload["queue"]["rows"] is None
 
 
@@ -340,3 +341,47 @@ def test_a_message_of_another_project_is_left_alone(tab, workspace) -> None:
     assert tab.payload["ack"] == {}
     tab.say(*tab.sent, project=workspace.id)
     assert verdict_of(workspace, "n001") == "normal"
+
+
+@pytest.fixture
+def ranked_tab(home) -> Tab:
+    """A tab on a project whose run has learnt from both kinds of verdict."""
+    return Tab(make_project(models=("sgc-lr",)), Receipts())
+
+
+def test_a_verdict_ranks_the_open_rows_again_under_the_same_key(ranked_tab) -> None:
+    tab, queue = ranked_tab, ranked_tab.payload["queue"]
+    first, *rest = [row["node_id"] for row in queue["rows"]]
+    assert queue["basis"]["verdicts"] == 0
+    tab.say(tab.event("verdict", node=first, verdict="normal"), queue=queue["key"], rows=queue["version"])
+    after = tab.payload["queue"]
+    assert (after["key"], after["merge"], after["basis"]["verdicts"]) == (queue["key"], True, 1)
+    nodes = [row["node_id"] for row in after["rows"]]
+    assert first not in nodes
+    assert nodes[: len(rest)] != rest
+    tab.say(queue=after["key"], rows=after["version"])
+    assert tab.payload["queue"]["rows"] is None
+    tab.say()  # a tab that has nothing gets the decided row too
+    assert tab.payload["queue"]["rows"][0]["node_id"] == first
+    assert not tab.payload["queue"]["merge"]
+
+
+def test_undo_and_the_switch_bring_the_order_of_the_run_back(ranked_tab) -> None:
+    tab, queue = ranked_tab, ranked_tab.payload["queue"]
+    own = [row["node_id"] for row in queue["rows"]]
+    tab.say(tab.event("verdict", node=own[0], verdict="normal"))
+    tab.say(tab.event("undo"))
+    assert [row["node_id"] for row in tab.payload["queue"]["rows"]][: len(own)] == own
+    assert tab.payload["queue"]["basis"]["verdicts"] == 0
+    tab.say(tab.event("verdict", node=own[0], verdict="normal"))
+    tab.say(tab.event("prefer", key="provisional", value=False))
+    assert [row["node_id"] for row in tab.payload["queue"]["rows"]][: len(own)] == own
+    assert not tab.payload["queue"]["basis"]["enabled"]
+
+
+def test_a_verdict_of_another_analyst_reaches_the_order_too(ranked_tab) -> None:
+    tab, queue = ranked_tab, ranked_tab.payload["queue"]
+    tab.workspace.record(queue["rows"][5]["node_id"], "normal", analyst="ben")
+    tab.say(queue=queue["key"], rows=queue["version"])
+    assert tab.payload["queue"]["merge"]
+    assert tab.payload["queue"]["rows"][0]["provisional_rank"]

@@ -116,10 +116,20 @@ function when(iso) {
 function movedMark(moved) {
   if (moved === null || moved === undefined) return el("span", { class: "rf-moved" });
   if (moved === 0) return el("span", { class: "rf-moved", title: "Same rank as in the run before" }, "=");
+  return arrow(moved, "since the run before");
+}
+
+/** Places gained or lost by the verdicts since the run; told apart from those that a run brought. */
+function provisionalMark(moved) {
+  if (!moved) return el("span", { class: "rf-moved" });
+  return arrow(moved, "by the verdicts since the run: provisional, until the next one", "rf-provisional");
+}
+
+function arrow(moved, since, className = "") {
   const up = moved > 0;
   return el(
     "span",
-    { class: `rf-moved ${up ? "rf-up" : "rf-down"}`, title: `${up ? "Up" : "Down"} ${count(Math.abs(moved))} since the run before` },
+    { class: `rf-moved ${up ? "rf-up" : "rf-down"} ${className}`, title: `${up ? "Up" : "Down"} ${plural(Math.abs(moved), "place")} ${since}` },
     `${up ? "▲" : "▼"}${short(Math.abs(moved))}`,
   );
 }

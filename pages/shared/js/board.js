@@ -8,6 +8,8 @@ class Board {
   constructor() {
     this.rows = [];
     this.queueKey = "";
+    this.queueVersion = 0; // of the rows under this key
+    this.basis = { run: null, verdicts: 0, enabled: true, cold: false }; // what the queue is ordered by
     this.reviewing = false; // the queue shows nodes that have a verdict: all of its rows are cases
     this.version = ""; // of the label set that `labels` mirrors
     this.labels = new Map(); // node -> verdict, as the server has it
@@ -38,12 +40,32 @@ class Board {
   /** The queue as the server orders it. A new order counts from its top, and leaves the current case alone. */
   setQueue(queue) {
     this.reviewing = queue.where.verdict !== "unlabelled";
+    this.basis = queue.basis;
     if (!queue.rows) return false;
     const fresh = queue.key !== this.queueKey;
-    this.rows = queue.rows;
+    this.rows = queue.merge && !fresh ? this.merged(queue.rows) : queue.rows;
     this.queueKey = queue.key;
+    this.queueVersion = queue.version;
     if (fresh) this.anchor = -1;
     return true;
+  }
+
+  /** Ranked again: rows down to the current case, decided ones and the very next case stay, the rest follows. */
+  merged(ranked) {
+    const latest = new Map(ranked.map((row) => [row.node_id, row]));
+    const kept = new Set([this.current, ...this.coming(1)]);
+    const still = this.rows
+      .filter(({ node_id: node }, at) => at <= this.anchor || kept.has(node) || this.verdict(node))
+      .map((row) => latest.get(row.node_id) || row);
+    const known = new Set(still.map((row) => row.node_id));
+    return [...still, ...ranked.filter((row) => !known.has(row.node_id))];
+  }
+
+  /** Where the verdicts since the run put a node: {rank, moved}, or null where the run's own place holds. */
+  provisional(row) {
+    if (!row || !this.basis.verdicts) return null;
+    const rank = (this.row(row.node_id) || row).provisional_rank;
+    return rank ? { rank, moved: row.rank - rank } : null;
   }
 
   /** Follow the server's label set: a difference to the version held here, or the whole. Gives changed nodes. */

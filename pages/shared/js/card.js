@@ -87,7 +87,7 @@ class CardPane {
   drawCard(node, card) {
     fill(
       this.body,
-      scorePart(card),
+      scorePart(card, this.app.board.provisional(card.row), this.app.board.basis),
       historyPart(card),
       neighboursPart(card),
       this.note(node, card),

@@ -11,12 +11,13 @@ function skeleton() {
   return el("div", { class: "rf-skeleton", "aria-label": "Loading" }, [90, 60, 75, 40, 80, 55].map(line));
 }
 
-function scorePart(card) {
+/** The run's own figures; `place` is where verdicts since that run put the node, or null. */
+function scorePart(card, place, basis) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
   const top = 100 - row.percentile;
   const chance = card.probability === null ? "none yet." : `about ${Math.round(card.probability * 100)} %.`;
-  return section("Score", secret(
+  return section(place ? `Score of run ${basis.run}` : "Score", secret(
     el("div", { class: "rf-line" },
       el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
       el("b", {}, `rank ${count(row.rank)}`),
@@ -25,7 +26,14 @@ function scorePart(card) {
     scoreBar(row.percentile, "rf-wide"),
     el("p", { class: "rf-basis" }, `Probability: ${chance} ${card.probability_reason}`),
     row.reason && el("p", { class: "rf-why-line" }, row.reason),
+    place && provisionalLine(place, basis),
   ));
+}
+
+function provisionalLine(place, basis) {
+  return el("p", { class: "rf-provisional-line", "data-testid": "provisional-place" },
+    el("b", {}, "Provisional"), ` rank ${count(place.rank)} `, provisionalMark(place.moved),
+    ` with ${plural(basis.verdicts, "verdict")} since run ${basis.run}. All else here is what run ${basis.run} found.`);
 }
 
 function historyPart(card) {

@@ -25,6 +25,14 @@ class QueuePane {
     fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => option(value, text)));
     fill(this.score, SCORE_FILTERS.map(([value, text]) => option(value, text)));
     this.attribute = el("div", { class: "rf-two" }, this.column, this.value, this.values);
+    this.basis = el("div", { class: "rf-queue-basis", "data-testid": "queue-basis", role: "status" });
+    this.rerank = el("input", {
+      type: "checkbox", "data-testid": "provisional",
+      onChange: (event) => {
+        app.prefer("provisional", event.target.checked);
+        event.target.blur();
+      },
+    });
     this.state = el("div", { class: "rf-queue-state", "data-testid": "queue-state" });
     this.list = el("ol", { class: "rf-rows", role: "listbox", "aria-label": "Queue", tabIndex: -1, "data-testid": "queue" });
     this.selection = el("div", { class: "rf-selection", "data-testid": "selection" });
@@ -32,7 +40,10 @@ class QueuePane {
       "section", { class: "rf-pane rf-queue", "aria-label": "Queue" },
       el("div", { class: "rf-head" }, this.search.element, el("div", { class: "rf-two" }, this.strategy, this.verdict),
         el("div", { class: "rf-three" }, this.score, this.attribute)),
-      this.state, this.list, this.selection,
+      this.basis,
+      el("div", { class: "rf-queue-line" }, this.state,
+        el("label", { title: "Let every verdict move similar cases up or down at once, before the next run" }, this.rerank, "re-rank at once")),
+      this.list, this.selection,
     );
     this.items = new Map();
     this.marked = new Set();
@@ -62,6 +73,26 @@ class QueuePane {
       if (document.activeElement !== field) field.value = value;
     }
     this.value.disabled = !this.column.value;
+  }
+
+  /** Say what the rows are ordered by: a run, or a run and the verdicts since. */
+  showBasis(active) {
+    const { run, verdicts, enabled, cold } = this.app.board.basis;
+    if (!this.app.outbox.pending.length) this.rerank.checked = enabled; // else a click may be on its way
+    const provisional = verdicts > 0 && !this.app.board.reviewing;
+    const shown = [run, verdicts, enabled, cold, provisional, active?.number].join();
+    if (this.basis.dataset.shown === shown) return;
+    this.basis.dataset.shown = shown;
+    this.basis.dataset.provisional = provisional ? "yes" : "no";
+    if (!provisional) {
+      const still = enabled && cold && " · keeps still until a run has both kinds of verdict";
+      fill(this.basis, run === null ? "Not ranked yet" : `Run ${run}`, still);
+      return;
+    }
+    fill(
+      this.basis, el("b", {}, "Provisional"), `: ${plural(verdicts, "verdict")} since run ${run} · `,
+      active ? `run ${active.number} is on its way` : button("rf-link", () => this.app.retrain(), { "data-testid": "basis-retrain" }, "Retrain"),
+    );
   }
 
   columnChosen() {
@@ -108,13 +139,14 @@ class QueuePane {
   item(row) {
     const node = row.node_id;
     const chip = el("span", { class: "rf-chip-place" });
+    const place = this.app.board.provisional(row);
     const made = el(
       "li",
       {
         class: "rf-row", role: "option", "data-node": node, title: row.name === node ? node : `${row.name} (${node})`,
         onClick: (event) => this.clicked(event, node), onDblclick: () => this.app.open(node),
       },
-      el("span", { class: "rf-rank" }, secret(row.rank ? count(row.rank) : "–"), row.rank ? secret(movedMark(row.moved)) : null),
+      el("span", { class: "rf-rank" }, secret(row.rank ? count(row.rank) : "–"), row.rank ? secret(place ? provisionalMark(place.moved) : movedMark(row.moved)) : null),
       el("span", { class: "rf-name" }, row.name),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),

@@ -59,6 +59,7 @@ class Workbench {
     this.takeAnswers(data.answers);
     this.strip.show(data.strip, data.project);
     this.queue.showChoices(data.queue, data.project);
+    this.queue.showBasis(data.strip.active);
     if (requeued) this.queue.draw();
     else if (changed.length) this.queue.paintAll();
     this.chooseFirst(data);
@@ -125,9 +126,9 @@ class Workbench {
     }
   }
 
-  /** Ask for more rows before the undecided ones run out; once per queue length. */
+  /** Ask for more rows before the undecided ones run out; once per version of the queue. */
   refill(queue) {
-    const length = `${queue.key}:${this.board.rows.length}`;
+    const length = `${queue.key}:${queue.version}`;
     const enough = this.board.coming(REFILL_BELOW).length === REFILL_BELOW;
     if (queue.complete || enough || this.askedAt === length) return;
     this.askedAt = length;
@@ -150,7 +151,7 @@ class Workbench {
       analyst: this.analyst,
       labels: this.board.version,
       queue: this.board.queueKey,
-      rows: this.board.rows.length,
+      rows: this.board.queueVersion,
       want: [...this.wanted.values(), ...cases],
     };
   }

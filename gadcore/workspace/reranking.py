@@ -1,0 +1,77 @@
+"""The provisional ranking of a project, kept for the latest state of its labels.
+
+A run that has not learnt from both kinds of verdict has none. There the queue samples the groups of the graph
+in turn with what is unusual; chosen anew after each verdict it would stay at the first of the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gadcore.cases import QueueBasis
+from gadcore.detectors import BOTH
+from gadcore.graph import FloatArray
+from gadcore.labels import Labels, Verdict
+from gadcore.provisional import Provisional, Reranker, coordinates
+from gadcore.runs import Result
+from gadcore.workspace.project import DERIVED, Project
+
+PREFERENCE = "provisional"  # True unless the project says otherwise
+
+
+def enabled(project: Project) -> bool:
+    """Whether verdicts change the queue before the next run."""
+    return bool(project.store.projects.preference(project.id, PREFERENCE, True))
+
+
+def provisional(project: Project, result: Result, wanted: bool | None = None) -> Provisional | None:
+    """The ranking with the verdicts since a run; None without any, or where it is not wanted.
+
+    ``wanted`` None leaves that to the project's preference.
+    """
+    if result.info.basis != BOTH or not (enabled(project) if wanted is None else wanted):
+        return None
+    basis = project.basis()
+    if basis is None or len(basis) != project.graph.n_nodes:
+        return None
+    kept = DERIVED.get(("provisional", result.info.id), lambda: _of_run(project, result, basis))
+    return kept.at(project)
+
+
+def queue_basis(project: Project) -> QueueBasis:
+    """What the queue is ordered by now."""
+    result, on = project.result(), enabled(project)
+    bent = provisional(project, result, on) if result else None
+    return QueueBasis(
+        run=result.info.number if result else None,
+        verdicts=bent.verdicts if bent else 0,
+        enabled=on,
+        cold=result is not None and result.info.basis != BOTH,
+        state=str(project.view().last_id) if bent else "",
+    )
+
+
+@dataclass
+class _OfRun:
+    """Re-ranks a run, and remembers the last outcome: a screen asks for it several times per verdict."""
+
+    reranker: Reranker
+    learnt: Labels
+    latest: tuple[int, Provisional | None] | None = None
+
+    def at(self, project: Project) -> Provisional | None:
+        state, latest = project.view().last_id, self.latest
+        if latest is None or latest[0] != state:
+            latest = (state, self.reranker.rank(self.learnt, project.labels()))
+            self.latest = latest
+        return latest[1]
+
+
+def _of_run(project: Project, result: Result, basis: FloatArray) -> _OfRun:
+    graph = project.graph
+    space = DERIVED.get(("coordinates", project.id, project.fingerprint), lambda: coordinates(basis))
+    known = [(graph.index_of(node), word) for node, word in result.labels.items() if node in graph]
+    normal, anomalous = (
+        [node for node, word in known if word == verdict] for verdict in (Verdict.NORMAL, Verdict.ANOMALOUS)
+    )
+    return _OfRun(Reranker(result.scores, space), Labels.from_indices(graph, normal, anomalous))

@@ -1,0 +1,149 @@
+"""The queue between two runs: verdicts reorder it, audit cases keep their draw, a run replaces it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from probe_detector import reading, register, unregister
+
+from gadcore.cli import main
+from gadcore.workspace import Filter, Workspace
+
+
+@pytest.fixture
+def project(settings, planted):
+    """Ranked by a run that has learnt from both kinds of verdict."""
+    graph, y = planted
+    register()
+    workspace = Workspace.create("planted", reading(graph), settings=settings)
+    for word, value, n in (("normal", 0, 10), ("anomalous", 1, 4)):
+        workspace.record_group([str(graph.node_ids[i]) for i in np.flatnonzero(y == value)[:n]], word)
+    workspace.train("probe")
+    yield workspace
+    unregister()
+
+
+def ids(rows) -> list[str]:
+    return [row.node_id for row in rows]
+
+
+def decide(workspace: Workspace, row, verdict: str) -> None:
+    """A verdict as the screen gives it."""
+    workspace.record(
+        row.node_id, verdict, strategy=row.strategy, inclusion_probability=row.inclusion_probability
+    )
+
+
+def audit_of(rows) -> list[tuple[str, float]]:
+    return [(row.node_id, row.inclusion_probability) for row in rows if row.inclusion_probability is not None]
+
+
+def test_after_a_run_the_queue_is_the_run_s_own(project: Workspace) -> None:
+    rows = project.queue(n=40)
+    assert rows == project.queue(n=40, provisional=False)
+    assert {row.provisional_rank for row in rows} == {None}
+    basis = project.queue_basis()
+    assert (basis.run, basis.verdicts, basis.enabled, basis.cold, basis.state) == (1, 0, True, False, "")
+
+
+def test_a_verdict_reorders_the_queue_and_says_so(project: Workspace) -> None:
+    before = project.queue(n=40)
+    decide(project, before[0], "normal")
+    rows = project.queue(n=40)
+    assert before[0].node_id not in ids(rows)
+    assert ids(rows) != ids(before)[1:]
+    assert all(row.provisional_rank for row in rows)
+    assert any(row.provisional_rank != row.rank for row in rows)
+    own = project.result().rank
+    assert all(row.rank == own[project.graph.index_of(row.node_id)] for row in rows)
+    assert project.queue_basis().verdicts == 1
+    assert project.case(rows[0].node_id).row.provisional_rank == rows[0].provisional_rank
+
+
+def test_undo_takes_the_effect_back(project: Workspace) -> None:
+    before = project.queue(n=40)
+    decide(project, before[0], "normal")
+    project.undo()
+    assert project.queue(n=40) == before
+    assert project.queue_basis().verdicts == 0
+
+
+def test_the_next_run_replaces_the_provisional_order(project: Workspace) -> None:
+    decide(project, project.queue(n=1)[0], "normal")
+    project.train("probe")
+    assert (project.queue_basis().run, project.queue_basis().verdicts) == (2, 0)
+    assert {row.provisional_rank for row in project.queue(n=20)} == {None}
+
+
+def test_it_can_be_switched_off(project: Workspace) -> None:
+    before = project.queue(n=40)
+    project.set_preference("provisional", False)
+    decide(project, before[0], "normal")
+    assert ids(project.queue(n=39)) == ids(before)[1:]
+    assert project.queue_basis().verdicts == 0
+    assert not project.queue_basis().enabled
+    assert ids(project.queue(n=39, provisional=True)) != ids(before)[1:]
+
+
+def test_audit_cases_stay_those_that_the_run_drew(project: Workspace) -> None:
+    """Each comes in its turn, with its own probability, however the cases around it are ranked."""
+    drawn = audit_of(project.queue(n=60, provisional=False))
+    seen = []
+    for turn in range(25):
+        row = project.queue(n=1)[0]
+        if row.inclusion_probability is not None:
+            seen.append((row.node_id, row.inclusion_probability))
+        decide(project, row, "anomalous" if turn % 3 == 0 else "normal")
+    assert len(seen) >= 2
+    assert seen == drawn[: len(seen)]
+
+
+def test_verdicts_from_elsewhere_do_not_bring_audit_cases_forward(project: Workspace) -> None:
+    def places() -> list[int]:
+        rows = project.queue(n=60)
+        return [at for at, row in enumerate(rows) if row.inclusion_probability is not None]
+
+    before, audit = places(), dict(audit_of(project.queue(n=60)))
+    others = [row.node_id for row in project.queue(n=200) if row.node_id not in audit]
+    project.record_group(others[-20:], "normal")
+    assert places()[:3] == before[:3]
+
+
+def test_no_case_comes_twice_and_none_is_lost(project: Workspace) -> None:
+    decide(project, project.queue(n=1)[0], "anomalous")
+    rows = project.queue(n=1000)
+    assert len(set(ids(rows))) == len(rows) == project.graph.n_nodes - len(project.current())
+
+
+def test_filters_hold_in_the_provisional_order(project: Workspace) -> None:
+    where = Filter(min_percentile=50)
+    decide(project, project.queue(n=1, where=where)[0], "normal")
+    rows = project.queue(n=50, where=where)
+    assert rows
+    assert all(row.percentile >= 50 for row in rows)
+    assert all(row.provisional_rank for row in rows)
+
+
+def test_a_run_without_both_kinds_of_verdict_keeps_its_order(settings, planted) -> None:
+    register()
+    workspace = Workspace.create("cold", reading(planted[0]), settings=settings)
+    workspace.train("probe")
+    unregister()
+    before = workspace.queue(n=30)
+    decide(workspace, before[0], "normal")
+    assert ids(workspace.queue(n=29)) == ids(before)[1:]
+    assert workspace.queue_basis().cold
+    assert workspace.queue_basis().verdicts == 0
+
+
+def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("GAD_HOME", str(project.settings.home))
+    assert main(["queue", "-p", "planted"]) == 0
+    assert "rovisional" not in capsys.readouterr().out
+    decide(project, project.queue(n=1)[0], "normal")
+    assert main(["queue", "-p", "planted"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Provisional: 1 verdict(s) since run 1.")
+    assert "▲" in shown or "▼" in shown
+    assert main(["queue", "-p", "planted", "--no-provisional"]) == 0
+    assert "rovisional" not in capsys.readouterr().out
