@@ -44,5 +44,5 @@ PUBLISHED: dict[tuple[float, str, str], tuple[float, float]] = {
     for method, cell in zip(METHODS, line.split(), strict=True)
 }
 
-# method -> seconds of 500 epochs on Cora, 10 % labelled, K = 32
+# method -> seconds of 500 epochs on Cora, 10 % labelled, K = 32, on a GPU
 TRAINING_SECONDS = {"an": 4.92, "n": 3.56, "slgcn": 2.46}
