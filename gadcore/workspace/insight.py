@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gadcore.agreement import ADJUDICATION, Agreement, agreement
-from gadcore.audit import AuditReport, audit, with_precision_of_top
+from gadcore.audit import AuditReport, audit
 from gadcore.errors import InputError
 from gadcore.graph import FloatArray
 from gadcore.labels import LabelEvent
@@ -32,13 +32,14 @@ class Insight:
         project, size = self._project, self._project.graph.n_nodes
         k = min(_positive(k, "k"), size)
         events = first_draws(project.store.events(project.id).standing())
-        report, result = audit(size, events), project.result()
+        result = project.result()
         if result is None:
+            report = audit(size, events)
             return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)
         current = project.view().current
         ids = [str(project.graph.node_ids[node]) for node in result.order[:k]]
         verdicts = [current[node_id].verdict if node_id in current else None for node_id in ids]
-        return with_precision_of_top(report, size, events, verdicts)
+        return audit(size, events, verdicts)
 
     def moved(self, run_id: str | None = None, n: int = 20) -> Moved:
         """Who rose and fell since the run before a run (the one in use), and the labels behind it."""
