@@ -1,29 +1,30 @@
 """What the random audit says: precision of the top, anomalies left, recall so far, and whether to stop.
 
-Verdicts are counted, never estimated. For cases without one only audit draws speak (queries/sampling.py), never
-cases that were chosen because they looked bad. All intervals aim at 95 %, most of the error above, for what is
-left is bounded below by 0 anyway; how often they held in simulation: docs/audit.md. clopper_pearson gives exact
-bounds [l, u] of a share from x hits in m draws.
+Verdicts are counted, never estimated. For cases without one only audit draws speak (queries/sampling.py),
+never cases that were chosen because they looked bad. All intervals aim at 95 %, most of the error above,
+for what is left is bounded below by 0 anyway; how often they held in simulation: docs/audit.md.
+clopper_pearson gives exact bounds [l, u] of a share from x hits in m draws.
 
 **Left.** A draw j comes from stratum h of the open nodes (size M_h) when F_j anomalies are found, so that
-F_j + M_h y_j / chance_h has the number of all anomalies as its mean, however the ranking changed between draws
-(Des Raj 1956). With M and F averaged over the draws
+F_j + M_h y_j / chance_h has the number of all anomalies as its mean, however the ranking changed between
+draws (Des Raj 1956). With M and F averaged over the draws
 
     left = F − found + Σ_h M_h p_h        p: hits per draw of each stratum, isotonic (top ≥ next ≥ rest)
 
-The one assumption is that the ranking is not worse than chance: p_top ≥ p_next ≥ p_rest. Then draws of next and
-rest together, where next is over-represented, bound the share of anomalies in both from above, and
+The one assumption is that the ranking is not worse than chance: p_top ≥ p_next ≥ p_rest. Then draws of next
+and rest together (b), where next is over-represented, bound the share of anomalies in both from above. With
+q = x/m
 
-    high = F − found + M_0 q_0 + M_b q_b + √( M_0² (u_0 − q_0)² + M_b² (u_b − q_b)² )     q = x/m, b = next and rest
+    high = F − found + M_0 q_0 + M_b q_b + √( M_0² (u_0 − q_0)² + M_b² (u_b − q_b)² )
     low  = F − found + Σ_h M_h l_h
 
-The square root joins the bounds of two shares (Zou and Donner 2008). At the lower end a single hit in the large
-rest makes it too bold, so that bounds are added there.
+The square root joins the bounds of two shares (Zou and Donner 2008). At the lower end a single hit in the
+large rest makes it too bold, so that bounds are added there.
 
 **Precision of the top k.** a confirmed, U without a verdict, the first U of the M_0 open nodes of the top:
 
-    low  = a + U p_0 − √( U² (p_0 − l_0)² + z² U p_0 (1 − p_0) )        a list is no worse than its stratum
-    high = a + min(U, M_0 u_0)                                          all anomalies of the stratum may be in it
+    low  = a + U p_0 − √( U² (p_0 − l_0)² + z² U p_0 (1 − p_0) )     a list is no worse than its stratum
+    high = a + min(U, M_0 u_0)                                       it may have all anomalies of the stratum
 
 with l, u of the latest draws of the stratum, and so on down when U > M_0. Before there are draws that is
 [a, a + U]: certain, and narrow once most of the list has a verdict.
@@ -47,7 +48,7 @@ LEAST_RECALL_DRAWS = 40  # before the recall is given: with fewer the interval s
 LEAST_TOP = 5  # draws of the top before its precision is given, unless the verdicts settle most of the list
 SETTLED = 0.5  # part of the list that must have a verdict then
 RECENT = 20  # draws of a stratum that the precision is taken from: older ones were drawn from another ranking
-BELOW, ABOVE = 0.02, 0.04  # tails of one share; all strata are seldom at their lower bounds together
+BELOW, ABOVE = 0.02, 0.04  # tails of one share; all strata are seldom at their lower bounds at once
 _Z = 2.05  # of BELOW
 QUIET = 30  # labels without a hit that call for stopping
 LEAST_RECALL = 0.5  # lower bound of the recall that allows stopping
@@ -89,11 +90,13 @@ class AuditReport:
     checks_needed: int = 0  # random checks without a hit until at most as many are left as were found
 
 
-def audit(n_nodes: int, events: Iterable[LabelEvent], top: Sequence[Verdict | None] | None = None) -> AuditReport:
+def audit(
+    n_nodes: int, events: Iterable[LabelEvent], top: Sequence[Verdict | None] | None = None
+) -> AuditReport:
     """Report on the current label events (one per node) of a graph with so many nodes.
 
-    ``top`` has the verdicts of the list whose precision is asked for, best score first; without it that is the
-    first stratum of the cases without a verdict.
+    ``top`` has the verdicts of the list whose precision is asked for, best score first; without it that is
+    the first stratum of the cases without a verdict.
     """
     ordered = sorted((event for event in events if event.verdict is not None), key=lambda event: event.id)
     verdicts = [event.verdict for event in ordered]
@@ -192,7 +195,7 @@ def clopper_pearson(hits: int, draws: int, below: float = BELOW, above: float = 
 
 
 def falling(hits: Sequence[int], counts: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Hits per draw of each stratum, neighbours that would rise put together; 0 without a draw."""
+    """Hits per draw of each stratum, those that would rise or have no draw joined to a neighbour."""
     blocks: list[tuple[int, int, int]] = []  # hits, draws, strata
     for x, m in zip(hits, counts):
         blocks.append((x, m, 1))
@@ -251,8 +254,8 @@ def _list_too_open(k: int, unknown: int, draws: Sequence[Draw]) -> str:
     if drawn >= LEAST_TOP or unknown <= (1 - SETTLED) * k:
         return ""
     return (
-        f"{k - unknown:,} of these {k:,} cases have a verdict, and {drawn} random checks were made in the top. "
-        f"Needed: verdicts on half of the list, or {LEAST_TOP} such checks"
+        f"{k - unknown:,} of these {k:,} cases have a verdict, and {drawn} random checks were made in the "
+        f"top. Needed: verdicts on half of the list, or {LEAST_TOP} such checks"
     )
 
 

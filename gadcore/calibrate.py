@@ -42,8 +42,8 @@ def probabilities(
     slope, intercept = _platt(held, y, _weights(labels, nodes))
     if slope <= 0:
         return None, (
-            "No probability yet: the ranking does not put anomalous verdicts above normal ones, so that it would "
-            "mislead. More verdicts, then a new run, may change that."
+            "No probability yet: the ranking does not put anomalous verdicts above normal ones, so that it "
+            "would mislead. More verdicts, then a new run, may change that."
         )
     every = _logit(_percentile(scores, scores, len(scores)), len(scores))
     return _sigmoid(slope * every + intercept).astype(np.float32), _basis(labels, anomalous, normal)
@@ -116,13 +116,16 @@ def _more_needed(anomalous: int, normal: int) -> str:
     short = {"anomalous": max(0, LEAST - anomalous), "normal": max(0, LEAST - normal)}
     missing = " and ".join(f"{count} more {word}" for word, count in short.items() if count)
     return (
-        f"No probability yet: needs {missing} verdict{'s' * (sum(short.values()) != 1)} ({LEAST} of each kind; "
-        f"this run had {anomalous} anomalous and {normal} normal)."
+        f"No probability yet: needs {missing} verdict{'s' * (sum(short.values()) != 1)} ({LEAST} of each "
+        f"kind; this run had {anomalous} anomalous and {normal} normal)."
     )
 
 
 def _basis(labels: Labels, anomalous: int, normal: int) -> str:
-    text = f"From {anomalous} anomalous and {normal} normal verdicts, each judged by a model that had not seen it"
+    text = f"From {anomalous} anomalous and {normal} normal verdicts, each judged by a model that had not "
+    text += "seen it"
     if labels.inclusion:
-        return f"{text}; {len(labels.inclusion)} of them drawn at random stand for the cases without a verdict."
+        return (
+            f"{text}; {len(labels.inclusion)} of them drawn at random stand for the cases without a verdict."
+        )
     return f"{text}; none of them drawn at random, so that it may be too high for cases far down the list."

@@ -1,10 +1,11 @@
-"""``python -m gadcore experiments audit``: do the intervals of the random audit hold what they promise?
+"""``python -m gadcore experiments audit``: do the intervals of the audit hold what they promise?
 
-200 simulated sessions on each of three graphs: 200 labels in batches of ten with the settings of the app, then
-200 cases of the random audit alone. A row of benchmarks/results/audit.jsonl is the record of one session, not an estimate: ``graph, method`` (the model),
-``seed, labels, nodes, anomalies, verdicts`` (one character each, 1 anomalous), ``draws`` ([position among the
-verdicts, inclusion probability] of the audit cases), ``tops`` (labels given → the best LIST nodes of the ranking
-then, a character each: a or n with a verdict, A or N without, by the truth), ``cpu_seconds, versions, command``.
+200 simulated sessions on each of three graphs: 200 labels in batches of ten with the settings of the app,
+then 200 cases of the random audit alone. A row of benchmarks/results/audit.jsonl is the record of one
+session, not an estimate: ``graph, method`` (the model), ``seed, labels, nodes, anomalies, verdicts`` (one
+character each, 1 anomalous), ``draws`` ([position among the verdicts, inclusion probability] of the audit
+cases), ``tops`` (labels given → the best LIST nodes of the ranking then, a character each: a or n with a
+verdict, A or N without, by the truth), ``cpu_seconds, versions, command``.
 
 docs/audit.md is drawn from the files alone: the estimators of gadcore/audit.py are applied to the records, so
 that a change of an estimator needs no session to be simulated again.
@@ -95,7 +96,9 @@ def measure(cell: AuditCell) -> dict[str, Any]:
         "anomalies": session.anomalies,
         "verdicts": "".join(map(str, session.verdicts)),
         "draws": [
-            [at, session.inclusion[node]] for at, node in enumerate(session.asked) if node in session.inclusion
+            [at, session.inclusion[node]]
+            for at, node in enumerate(session.asked)
+            if node in session.inclusion
         ],
         "tops": tops,
         "cpu_seconds": round(time.process_time() - start, 3),
@@ -145,7 +148,8 @@ def draw_page() -> None:
 def _simulate(given: argparse.Namespace) -> None:
     seeds = range(given.first, given.first + given.seeds)
     cells = [
-        AuditCell(graph, given.model, seed, given.labels) for graph, seed in product(given.graphs, seeds)
+        AuditCell(graph, given.model, seed, given.labels, given.checks)
+        for graph, seed in product(given.graphs, seeds)
     ]
     todo = not_held(cells, given.file, key_of)
     command = f"{COMMAND} --model {given.model}"
@@ -162,6 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=200, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first seed; 1000 and above for development")
     parser.add_argument("--labels", type=int, default=LABELS, help="verdicts per session")
+    parser.add_argument("--checks", type=int, default=CHECKS, help="random checks after them")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
     parser.add_argument("--file", type=Path, default=RESULTS, help="of the rows; another one for development")
     parser.add_argument("--render", action="store_true", help="draw the page and simulate nothing")

@@ -47,6 +47,9 @@ class Advice:
     recall: float
 
 
+Judged = tuple[Row, list[Look], list[Advice]]  # a session and all that was shown in it
+
+
 def report_at(row: Row, labels: int, k: int) -> AuditReport:
     """What the app shows after so many labels of a recorded session."""
     probability = dict(row["draws"])
@@ -85,37 +88,27 @@ def looks(row: Row) -> tuple[list[Look], list[Advice]]:
 
 def render(rows: Sequence[Row], calibration: Sequence[Row]) -> str:
     """The whole page in Markdown."""
-    parts = [_HEAD, _intervals(rows), _moments(rows), _advice(rows), _CALIBRATION_HEAD]
+    judged = [(row, *looks(row)) for row in rows]
+    parts = [_HEAD, _intervals(judged), _moments(judged), _advice(judged), _CALIBRATION_HEAD]
     return "\n".join([*parts, _calibration(calibration)])
 
 
-def coverage(rows: Sequence[Row]) -> dict[str, tuple[int, int]]:
-    """Of each figure how many of the intervals held the truth, and how many there were."""
-    counts = {figure: [0, 0] for figure in FIGURES}
-    for row in rows:
-        for look in looks(row)[0]:
-            if look.interval is not None:
-                counts[look.figure][0] += look.covers
-                counts[look.figure][1] += 1
-    return {figure: (held, shown) for figure, (held, shown) in counts.items()}
-
-
-def _intervals(rows: Sequence[Row]) -> str:
+def _intervals(judged: Sequence[Judged]) -> str:
     """Coverage by graph and figure, over all moments."""
     lines = [
         "## Intervals\n",
         "| model | graph | sessions | figure | shown | held the truth | coverage | median width |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for (method, graph), own in _grouped(rows, "method", "graph").items():
-        shown = [look for row in own for look in looks(row)[0]]
+    for (method, graph), own in _sessions(judged).items():
+        shown = [look for _, given, _ in own for look in given]
         for figure in FIGURES:
             given = [look for look in shown if look.figure == figure]
             lines.append(f"| {method} | {graph} | {len(own)} | {figure} | {_covered(given, figure)} |")
     return "\n".join(lines) + "\n"
 
 
-def _moments(rows: Sequence[Row]) -> str:
+def _moments(judged: Sequence[Judged]) -> str:
     """Coverage and width by the number of verdicts."""
     lines = [
         "## Moment by moment\n",
@@ -123,8 +116,8 @@ def _moments(rows: Sequence[Row]) -> str:
         "| model | graph | verdicts | figure | shown | held the truth | coverage | median width |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for (method, graph), own in _grouped(rows, "method", "graph").items():
-        shown = [look for row in own for look in looks(row)[0]]
+    for (method, graph), own in _sessions(judged).items():
+        shown = [look for _, given, _ in own for look in given]
         for point in sorted({look.labels for look in shown}):
             for figure in (PRECISION, LEFT, RECALL):
                 given = [look for look in shown if look.figure == figure and look.labels == point]
@@ -142,18 +135,18 @@ def _covered(given: Sequence[Look], figure: str) -> str:
     return f"{len(widths)} of {len(given)} | {held} | {held / len(widths):.1%} | {width}"
 
 
-def _advice(rows: Sequence[Row]) -> str:
+def _advice(judged: Sequence[Judged]) -> str:
     """How often the hint said to stop, and whether at least the promised part had been found."""
     lines = [
         "## Stop hint\n",
         f"The hint says stop after {QUIET} verdicts without a hit when at least {LEAST_RECALL:.0%} of all "
         "anomalies are found with the confidence of the interval. It is right when that is true.\n",
-        "| model | graph | moments | quiet | said stop | right | lowest true recall then | true recall of the "
-        "other quiet moments (median) |",
+        "| model | graph | moments | quiet | said stop | right | lowest true recall then | median true "
+        "recall of the other quiet moments |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for (method, graph), own in _grouped(rows, "method", "graph").items():
-        given = [advice for row in own for advice in looks(row)[1]]
+    for (method, graph), own in _sessions(judged).items():
+        given = [advice for *_, hints in own for advice in hints]
         stops = [advice.recall for advice in given if advice.stop]
         others = [advice.recall for advice in given if advice.quiet and not advice.stop]
         cells = [
@@ -201,6 +194,14 @@ def _mean(values: Sequence[float | None]) -> str:
     return f"{np.mean(known):.1%}" if known else "–"
 
 
+def _sessions(judged: Sequence[Judged]) -> dict[tuple[str, str], list[Judged]]:
+    """Sessions by model and graph, the model with most sessions first."""
+    groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for one in judged:
+        groups[one[0]["method"], one[0]["graph"]].append(one)
+    return dict(sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))
+
+
 def _grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
     """Rows that agree in these columns, in the order of the columns."""
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
@@ -213,22 +214,23 @@ _HEAD = f"""# Does the audit hold what it promises?
 
 Drawn by `python -m gadcore experiments audit --render` from `benchmarks/results/audit.jsonl` and
 `calibration.jsonl` alone. Each session is a simulated analyst who labels 200 cases as in the app (default
-strategy, audit share 15 %, batches of ten, the model fitted again after each), then follows the app's advice and
-makes 200 random checks. Every 50 verdicts each interval that the app would show is compared with the truth. All
-intervals aim at 95 %. What is left needs {LEAST_DRAWS} random checks, the recall {LEAST_RECALL_DRAWS}; before that
-the app says what is missing, and nothing is counted as shown. The gates are numbers of checks, never the width of
-an interval: to show narrow intervals alone would lower their coverage.
+strategy, audit share 15 %, batches of ten, the model fitted again after each), then follows the app's
+advice and makes 200 random checks. Every 50 verdicts each interval that the app would show is compared with
+the truth. All intervals aim at 95 %. What is left needs {LEAST_DRAWS} random checks, the recall
+{LEAST_RECALL_DRAWS}; before that the app says what is missing, and nothing is counted as shown. The gates
+are numbers of checks, never the width of an interval: to show narrow intervals alone would lower their
+coverage.
 
-`sgc-lr/64` is sgc-lr on 64 directions of Â²X with one regularisation strength, a stand-in that takes a fraction of
-a second per session: the audit takes nothing from the model but its ranking. Estimators were chosen on seeds 1000
-and above; the sessions here have other seeds.
+`sgc-lr/64` is sgc-lr on 64 directions of Â²X with one regularisation strength, a stand-in that takes a
+fraction of a second per session: the audit takes nothing from the model but its ranking. Estimators were
+chosen on seeds 1000 and above; the sessions here have other seeds.
 """
 
 _CALIBRATION_HEAD = """## Probabilities
 
-Expected calibration error (ECE, ten bins with equally many cases) of the probabilities on nodes without a label,
-mean over fits; 0 is perfect. *As in the app*: out of fold, audit draws weighted by their inclusion probability.
-*Unweighted*: the same, every label counts 1; on random splits, where no label is an audit draw, that is the same
-thing. *The model's own output*: its score where it lies in [0, 1], else the logistic function of it. Command:
-`python -m gadcore experiments calibration`.
+Expected calibration error (ECE, ten bins with equally many cases) of the probabilities on nodes without a
+label, mean over fits; 0 is perfect. *As in the app*: out of fold, audit draws weighted by their inclusion
+probability. *Unweighted*: the same, every label counts 1; on random splits, where no label is an audit
+draw, that is the same thing. *The model's own output*: its score where it lies in [0, 1], else the logistic
+function of it. Command: `python -m gadcore experiments calibration`.
 """

@@ -1,12 +1,12 @@
-"""``python -m gadcore experiments calibration``: are the probabilities that the app shows true on cases unseen?
+"""``python -m gadcore experiments calibration``: are the probabilities that the app shows true?
 
-Two kinds of labels: random splits (2.5, 5 and 10 % of the nodes; no validation set, as in the app) and labelling
-sessions, whose labels are chosen for their score except for the audit share. A row of
-benchmarks/results/calibration.jsonl has ``kind`` (split or session), ``graph, method`` (the model), ``rate``
-(split) or ``labels`` (session), ``seed, unlabelled, share`` (of anomalies among the unlabelled) and, by
-calibration (weighted: as in the app; unweighted: every label counts 1; none: the model's own output), ``ece`` and
-``mean`` probability over the unlabelled; None with ``reason`` where the app shows no probability. docs/audit.md is
-drawn from the file.
+Two kinds of labels: random splits (2.5, 5 and 10 % of the nodes; no validation set, as in the app) and
+labelling sessions, whose labels are chosen for their score except for the audit share. A row of
+benchmarks/results/calibration.jsonl has ``kind`` (split or session), ``graph, method`` (the model),
+``rate`` (split) or ``labels`` (session), ``seed, unlabelled, share`` (of anomalies among the unlabelled)
+and, by calibration (weighted: as in the app; unweighted: every label counts 1; none: the model's own
+output), ``ece`` and ``mean`` probability over the unlabelled; None with ``reason`` where the app shows no
+probability. docs/audit.md is drawn from the file.
 """
 
 from __future__ import annotations
@@ -94,14 +94,16 @@ def errors(detector: Detector, labels: Labels, truth: Truth) -> dict[str, Any]:
     return {
         "unlabelled": int(unseen.sum()),
         "share": round(float(y.mean()), 5),
-        "ece": {k: None if p is None else round(calibration_error(y, p[unseen]), 5) for k, p in shown.items()},
+        "ece": {
+            k: None if p is None else round(calibration_error(y, p[unseen]), 5) for k, p in shown.items()
+        },
         "mean": {k: None if p is None else round(float(p[unseen].mean()), 5) for k, p in shown.items()},
         "reason": "" if weighted is not None else reason,
     }
 
 
 def _own(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What a reader would take for a probability: the score where it lies in [0, 1], else its logistic function."""
+    """What could pass for a probability: the score where it lies in [0, 1], else its logistic function."""
     if scores.min() >= 0 and scores.max() <= 1:
         return scores
     return 0.5 * (1.0 + np.tanh(0.5 * scores.astype(np.float64)))

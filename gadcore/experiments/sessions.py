@@ -265,9 +265,7 @@ def _check(strategy: str, labels: int, batch: int, wrong: float, holdout: float)
     if labels < 1 or batch < 1:
         raise GadError(f"{labels} labels in batches of {batch}: expected at least 1 of each.")
     if not 0 <= wrong < 1 or not 0 <= holdout < 1:
-        raise GadError(
-            f"Wrong verdicts {wrong}, held out {holdout}: expected shares from 0 to below 1."
-        )
+        raise GadError(f"Wrong verdicts {wrong}, held out {holdout}: expected shares from 0 to below 1.")
 
 
 def _figure(value: float) -> float | None:

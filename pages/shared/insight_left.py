@@ -70,13 +70,16 @@ def left_words(report: AuditReport) -> str:
     if report.left_interval is None:
         return f"No estimate yet: {report.reason}"
     low, high = report.left_interval
-    return f"between {low:,.0f} and {high:,.0f} among the cases without a verdict"
+    words = f"between {low:,.0f} and {high:,.0f} among the cases without a verdict"
+    if report.checks_needed:
+        words += f"; {report.checks_needed:,} more random checks would narrow it"
+    return words
 
 
 def recall_words(report: AuditReport) -> str:
     """Which part of all anomalies is found, in a sentence."""
     if report.recall_interval is None:
-        return f"No estimate yet: {report.reason or 'no anomaly has been found'}"
+        return f"No estimate yet: {report.recall_reason}"
     low, high = report.recall_interval
     return f"between {low:.0%} and {high:.0%} of all anomalies"
 

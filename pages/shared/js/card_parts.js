@@ -15,7 +15,7 @@ function scorePart(card) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
   const top = 100 - row.percentile;
-  const chance = card.probability === null ? "none yet." : `about ${Math.round(card.probability * 100)} %.`;
+  const chance = card.probability === null ? "" : `Probability: about ${Math.round(card.probability * 100)} %. `;
   return section("Score", secret(
     el("div", { class: "rf-line" },
       el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
@@ -23,7 +23,7 @@ function scorePart(card) {
       movedMark(row.moved),
       el("span", { class: "rf-quiet" }, `top ${top < 0.1 ? "0.1" : top.toFixed(top < 10 ? 1 : 0)} %`)),
     scoreBar(row.percentile, "rf-wide"),
-    el("p", { class: "rf-basis" }, `Probability: ${chance} ${card.probability_reason}`),
+    el("p", { class: "rf-basis" }, `${chance}${card.probability_reason}`),
     row.reason && el("p", { class: "rf-why-line" }, row.reason),
   ));
 }
