@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, log, sqrt
 
 import numpy as np
@@ -52,6 +53,12 @@ BELOW, ABOVE = 0.02, 0.04  # tails of one share; all strata are seldom at their 
 _Z = 2.05  # of BELOW
 QUIET = 30  # labels without a hit that call for stopping
 LEAST_RECALL = 0.5  # lower bound of the recall that allows stopping
+
+# docs/audit.md
+MEASURED = (
+    "Intervals aim at 95 %; in 600 simulated sessions on three graphs more than 99 % of them held the "
+    "true value."
+)
 
 Interval = tuple[float, float]
 
@@ -187,6 +194,7 @@ def precision_of(
     return (min(max(expected, low), high) / k, (low / k, high / k)), ""
 
 
+@lru_cache(maxsize=4096)
 def clopper_pearson(hits: int, draws: int, below: float = BELOW, above: float = ABOVE) -> Interval:
     """Exact interval of a proportion with these tails."""
     low = float(beta.ppf(below, hits, draws - hits + 1)) if hits else 0.0

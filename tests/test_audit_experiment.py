@@ -74,9 +74,9 @@ def test_sessions_are_recorded_once_and_drawn(study) -> None:
     assert [len(row["verdicts"]) for row in first] == [70]
     assert len(first[0]["draws"]) >= 20
     assert [len(top) for top in first[0]["tops"].values()] == [100]
-    assert audit.main([*arguments, "--seeds", "2"]) == 0
-    assert load_rows(audit.RESULTS)[:1] == first
-    assert "| sgc-lr | planted | 2 | precision of the top 100 |" in audit.PAGE.read_text(encoding="utf-8")
+    assert audit.main([*arguments, "--seeds", "1"]) == 0
+    assert load_rows(audit.RESULTS) == first
+    assert "| sgc-lr | planted | 1 | precision of the top 100 |" in audit.PAGE.read_text(encoding="utf-8")
 
 
 def test_calibration_is_measured_on_nodes_without_a_label(study) -> None:

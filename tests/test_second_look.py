@@ -134,7 +134,7 @@ def test_the_audit_gives_the_precision_of_a_list(project: Workspace) -> None:
     for i in range(LEAST_TOP):
         project.record(others[i], "anomalous" if i == 0 else "normal", inclusion_probability=0.2 / 15)
     report = project.audit_report(10)
-    assert report.precision == pytest.approx((4 + 2 * 0.2) / 10)
+    assert report.precision == pytest.approx((4 + 2 * 1.5 / 6) / 10)
     low, high = report.precision_interval
     assert 0.4 <= low < report.precision < high <= 0.6
 

@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
+from gadcore.audit import MEASURED
 from gadcore.cli.show import out, table
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _audit_lines(report: AuditReport) -> list[str]:
         table(("figure", "estimate", "95 % interval", "why empty"), shown),
         "",
         report.hint,
+        *([MEASURED] if report.left is not None or report.precision is not None else []),
     ]
 
 

@@ -166,7 +166,7 @@ def _advice(judged: Sequence[Judged]) -> str:
 def _calibration(rows: Sequence[Row]) -> str:
     """Expected calibration error by graph and labels."""
     lines = [
-        "| labels from | model | graph | labelled | fits | anomalies among the unlabelled | mean probability | "
+        "| labels from | model | graph | labelled | fits | anomalies among the rest | mean probability | "
         "ECE as in the app | ECE unweighted | ECE of the model's own output | none shown |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]

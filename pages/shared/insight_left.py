@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from gadcore.audit import AuditReport, Interval
+from gadcore.audit import MEASURED, AuditReport, Interval
 from gadcore.workspace import Workspace
 from pages.shared import palette
 from pages.shared.figures import tidy
@@ -52,6 +52,7 @@ def show_left(workspace: Workspace) -> None:
     st.caption(
         f"Rests on {report.draws:,} random checks that the queue mixes in, {report.hits:,} anomalous. "
         "Only they stand for cases without a verdict: those chosen for their score would flatter the figures."
+        f" {MEASURED}"
     )
 
 
