@@ -30,20 +30,21 @@ def probabilities(
 ) -> tuple[FloatArray | None, str]:
     """(N,) probabilities and what they rest on, or None and the reason why there are none."""
     nodes, y = labels.indices, labels.targets
-    if out_of_fold is None:
-        return None, "No out-of-fold scores: the model was fitted without label folds."
-    known = np.isfinite(np.asarray(out_of_fold)[nodes])
-    nodes, y = nodes[known], y[known]
+    if out_of_fold is not None:
+        known = np.isfinite(np.asarray(out_of_fold)[nodes])
+        nodes, y = nodes[known], y[known]
     anomalous, normal = int((y == 1).sum()), int((y == 0).sum())
     if min(anomalous, normal) < LEAST:
-        return None, (
-            f"Too few labels for probabilities: {anomalous} anomalous and {normal} normal, "
-            f"at least {LEAST} of each are needed."
-        )
+        return None, _more_needed(anomalous, normal)
+    if out_of_fold is None:
+        return None, "No probability: this model does not tell how it ranks verdicts that it has not seen."
     held = _logit(_percentile(scores, np.asarray(out_of_fold)[nodes], len(scores)), len(scores))
     slope, intercept = _platt(held, y, _weights(labels, nodes))
     if slope <= 0:
-        return None, "The scores do not rank the labels better than chance: a probability would mislead."
+        return None, (
+            "No probability yet: the ranking does not put anomalous verdicts above normal ones, so that it "
+            "would mislead. More verdicts, then a new run, may change that."
+        )
     every = _logit(_percentile(scores, scores, len(scores)), len(scores))
     return _sigmoid(slope * every + intercept).astype(np.float32), _basis(labels, anomalous, normal)
 
@@ -54,12 +55,10 @@ def band(probability: float) -> str:
 
 
 def calibration_error(truth: npt.ArrayLike, probability: npt.NDArray[Any], bins: int = 10) -> float:
-    """Expected calibration error: mean |rate − probability| over bins of equal width, weighted by size."""
+    """Expected calibration error: mean |rate − probability| over bins with equally many cases."""
     y, p = np.asarray(truth, dtype=np.float64), np.asarray(probability, dtype=np.float64)
-    place = np.minimum((p * bins).astype(np.int64), bins - 1)
-    size = np.bincount(place, minlength=bins)
-    gap = np.abs(np.bincount(place, y, minlength=bins) - np.bincount(place, p, minlength=bins))
-    return float(gap.sum() / size.sum())
+    parts = np.array_split(np.argsort(p, kind="stable"), bins)
+    return float(sum(abs(y[part].sum() - p[part].sum()) for part in parts) / len(y))
 
 
 def _weights(labels: Labels, nodes: npt.NDArray[np.int64]) -> Array:
@@ -112,8 +111,21 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
 
 
+def _more_needed(anomalous: int, normal: int) -> str:
+    """How many verdicts of which kind are missing."""
+    short = {"anomalous": max(0, LEAST - anomalous), "normal": max(0, LEAST - normal)}
+    missing = " and ".join(f"{count} more {word}" for word, count in short.items() if count)
+    return (
+        f"No probability yet: needs {missing} verdict{'s' * (sum(short.values()) != 1)} ({LEAST} of each "
+        f"kind; this run had {anomalous} anomalous and {normal} normal)."
+    )
+
+
 def _basis(labels: Labels, anomalous: int, normal: int) -> str:
-    text = f"Calibrated on {anomalous} anomalous and {normal} normal labels, out of fold"
+    text = f"From {anomalous} anomalous and {normal} normal verdicts, each judged by a model that had not "
+    text += "seen it"
     if labels.inclusion:
-        return f"{text}; {len(labels.inclusion)} of them drawn at random stand for the unseen nodes."
-    return f"{text}; none of them drawn at random, so that rates may be too high away from the queue's top."
+        return (
+            f"{text}; {len(labels.inclusion)} of them drawn at random stand for the cases without a verdict."
+        )
+    return f"{text}; none of them drawn at random, so that it may be too high for cases far down the list."

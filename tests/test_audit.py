@@ -7,7 +7,19 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from gadcore.audit import audit, audit_draws, clopper_pearson
+from gadcore.audit import (
+    ABOVE,
+    BELOW,
+    LEAST_DRAWS,
+    LEAST_RECALL_DRAWS,
+    Draw,
+    audit,
+    audit_draws,
+    clopper_pearson,
+    estimate_left,
+    falling,
+    precision_of,
+)
 from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.queries import STRATEGIES, Pool
 from gadcore.queries.sampling import strata, stratum_of, top_size
@@ -46,14 +58,23 @@ def test_interval_covers_what_is_left():
     for seed in range(60):
         events, left = session(seed)
         report = audit(3000, events)
-        if report.left_interval is None:
-            continue
         low, high = report.left_interval
         covered.append(low <= left <= high)
         errors.append(report.left - left)
-    assert len(covered) > 40
     assert np.mean(covered) >= 0.9
     assert abs(np.mean(errors)) < 60  # of 3,000 nodes: unbiased up to the noise of 60 sessions
+
+
+def test_interval_covers_the_precision_of_the_list():
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(200):
+        y = rng.random(1000) < np.linspace(0.8, 0.0, 1000)  # best score first
+        draws = [Draw(bool(y[rng.integers(50)]), 0, 0, 1000) for _ in range(12)]
+        known = [Verdict.ANOMALOUS if y[i] else Verdict.NORMAL for i in range(20)]
+        (_, (low, high)), _ = precision_of([*known, *[None] * 20], draws, 1000)
+        held.append(low <= y[:40].mean() <= high)
+    assert np.mean(held) >= 0.93
 
 
 def test_recall_and_left_agree():
@@ -64,48 +85,110 @@ def test_recall_and_left_agree():
     assert "left" in report.hint
 
 
-def test_precision_of_the_top_comes_from_draws_of_the_top_only():
+def draws_of(tally: dict[int, tuple[int, int]], found: int = 0, still_open: int = 3000) -> list[Draw]:
+    """Draws from stratum: (hits, draws)."""
+    return [Draw(i < x, h, found, still_open) for h, (x, m) in tally.items() for i in range(m)]
+
+
+def test_what_is_left_by_hand():
+    """Strata of 100, 400 and 2,500 nodes: 40 % of 100 and 1 of 10 in the rest, which is pooled with next."""
+    draws = draws_of({0: (2, 5), 1: (0, 6), 2: (1, 10)}, found=20)
+    left, (low, high) = estimate_left(draws, found=30, open_now=2950)
+    assert left == pytest.approx(20 - 30 + 100 * 2 / 5 + 2900 * 1 / 16)
+    assert low == pytest.approx(
+        max(0, -10 + 100 * clopper_pearson(2, 5)[0] + 2500 * clopper_pearson(1, 10)[0])
+    )
+    middle = -10 + 100 * 2 / 5 + 2900 / 16
+    above = np.hypot(100 * (clopper_pearson(2, 5)[1] - 0.4), 2900 * (clopper_pearson(1, 16)[1] - 1 / 16))
+    assert high == pytest.approx(middle + above)
+
+
+def test_without_draws_of_next_nothing_is_assumed_of_it():
+    _, (_, high) = estimate_left(draws_of({0: (0, 5), 2: (0, 10)}), found=0, open_now=3000)
+    _, (_, pooled) = estimate_left(draws_of({0: (0, 5), 1: (0, 4), 2: (0, 10)}), found=0, open_now=3000)
+    alone = 2500 * clopper_pearson(0, 10)[1]
+    assert high == pytest.approx(np.sqrt((100 * clopper_pearson(0, 5)[1]) ** 2 + 400**2 + alone**2))
+    assert pooled < high
+
+
+@pytest.mark.parametrize(
+    ("hits", "counts", "shares"),
+    [
+        ([2, 1, 0], [4, 4, 4], [0.5, 0.25, 0.0]),
+        ([0, 2, 1], [4, 4, 10], [0.25, 0.25, 0.1]),
+        ([0, 0, 3], [2, 4, 6], [0.25, 0.25, 0.25]),
+        ([0, 0, 0], [0, 0, 0], [0.0, 0.0, 0.0]),
+        ([1, 0, 1], [2, 0, 8], [0.5, 0.5, 0.125]),
+    ],
+)
+def test_shares_fall_from_the_top(hits, counts, shares):
+    assert falling(hits, counts) == pytest.approx(shares)
+
+
+def test_verdicts_in_the_list_are_counted_and_the_rest_is_bounded():
+    known = [Verdict.ANOMALOUS] * 60 + [Verdict.NORMAL] * 20
+    (share, interval), reason = precision_of([*known, *[None] * 20], [], 3000)
+    assert reason == ""
+    assert interval == pytest.approx((0.6, 0.8))  # no random check: all or none of the open ones
+    assert interval[0] <= share <= interval[1]
+    misses = draws_of({0: (0, 20)})
+    (_, (low, high)), _ = precision_of([*known, *[None] * 20], misses, 3000)
+    assert low == pytest.approx(0.6)
+    assert high == pytest.approx(0.6 + clopper_pearson(0, 20)[1])  # of the 100 of the top
+    settled, _ = precision_of(known, [], 3000)
+    assert settled == (0.75, (0.75, 0.75))
+
+
+def test_an_open_list_without_checks_says_what_is_needed():
+    found, reason = precision_of([Verdict.NORMAL, *[None] * 99], draws_of({0: (1, 3)}), 3000)
+    assert found is None
+    assert "1 of these 100 cases have a verdict, and 3 random checks" in reason
+    assert "verdicts on half of the list, or 5 such checks" in reason
+
+
+def test_active_choices_do_not_count_as_draws():
     top = 0.2 / top_size(3000)
-    rest = 0.5 / (3000 - 5 * top_size(3000))
-    events = [event(i, i % 2 == 0, top) for i in range(1, 11)] + [
-        event(i, False, rest) for i in range(11, 31)
-    ]
-    events += [event(i, True) for i in range(31, 61)]  # chosen actively: must not count
-    report = audit(3000, events)
+    events = [event(i, i % 2 == 0, top) for i in range(1, 11)]
+    report = audit(3000, [*events, *[event(i, True) for i in range(31, 61)]])
     assert report.precision == 0.5
-    assert report.precision_interval == pytest.approx(clopper_pearson(5, 10))
-    assert report.found == 35
-    assert report.draws == 30
+    assert (report.found, report.draws, report.hits) == (35, 10, 5)
 
 
 def test_too_few_draws_give_nothing_and_say_why():
     report = audit(1000, [event(1, False, 0.001), event(2, True)])
     assert report.left is None
     assert report.precision is None
-    assert "1 of at least" in report.reason
+    assert f"1 of the {LEAST_DRAWS} random checks" in report.reason
+    assert f"1 of the {LEAST_RECALL_DRAWS} random checks" in report.recall_reason
     assert not report.stop
     assert audit(10, []).since_hit == 0
+    assert audit(10, []).recall_reason == "no anomaly has been found"
 
 
-def test_draws_of_one_stratum_only_are_not_enough():
-    top = 0.2 / top_size(3000)
-    report = audit(3000, [event(i, True, top) for i in range(1, 31)])
-    assert report.left is None
-    assert "audit verdicts from" in report.reason
-    assert report.precision == 1.0
+def quiet_session(hits: int, checks: int) -> list[LabelEvent]:
+    """Hits that were chosen, then random checks of every stratum without one."""
+    sizes, chances = [100, 400, 2500], [0.2, 0.3, 0.5]
+    found = [event(i, True) for i in range(hits)]
+    return found + [event(hits + i, False, chances[i % 3] / sizes[i % 3]) for i in range(checks)]
 
 
-def test_labels_since_the_last_hit_and_stop_hint():
-    sizes = [100, 400, 2500]
-    chances = [0.2, 0.3, 0.5]
-    events = [event(1, True)]
-    for i in range(2, 200):
-        h = i % 3
-        events.append(event(i, False, chances[h] / sizes[h]))
-    report = audit(3000, events)
-    assert report.since_hit == 198
-    assert report.stop
-    assert "you can stop" in report.hint
+def test_stop_only_when_most_are_found_for_sure():
+    enough = audit(3000, quiet_session(hits=100, checks=200))
+    assert enough.since_hit == 200
+    assert enough.stop
+    assert "you can stop" in enough.hint
+    assert enough.recall_interval[0] >= 0.5
+    early = audit(3000, quiet_session(hits=10, checks=60))
+    assert not early.stop
+    assert f"{early.checks_needed:,} more random checks" in early.hint
+    assert early.checks_needed > 100
+
+
+def test_the_checks_asked_for_are_enough():
+    early = audit(3000, quiet_session(hits=60, checks=60))
+    later = audit(3000, quiet_session(hits=60, checks=60 + early.checks_needed))
+    assert early.left_interval[1] > 60
+    assert later.left_interval[1] <= 1.5 * 60
 
 
 def test_unsure_verdicts_are_no_draws():
@@ -121,7 +204,9 @@ def test_probability_of_a_draw_tells_its_stratum():
 
 @pytest.mark.parametrize(("hits", "draws"), [(0, 10), (10, 10), (3, 12)])
 def test_clopper_pearson_is_exact(hits, draws):
-    from scipy.stats import binomtest
+    from scipy.stats import binom
 
-    expected = binomtest(hits, draws).proportion_ci(method="exact")
-    assert clopper_pearson(hits, draws) == pytest.approx((expected.low, expected.high))
+    low, high = clopper_pearson(hits, draws)
+    assert low == 0 or binom.sf(hits - 1, draws, low) == pytest.approx(BELOW)
+    assert high == 1 or binom.cdf(hits, draws, high) == pytest.approx(ABOVE)
+    assert (low == 0, high == 1) == (hits == 0, hits == draws)

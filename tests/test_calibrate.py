@@ -37,7 +37,7 @@ def test_random_labels_recover_the_true_chances(population):
     found, note = probabilities(scores, _held(scores, labels), labels)
     assert np.abs(found - chance).mean() < 0.03
     assert calibration_error(truth, found) < 0.03
-    assert "out of fold" in note
+    assert "each judged by a model that had not seen it" in note
 
 
 def test_probabilities_follow_the_order_of_the_scores(population):
@@ -71,6 +71,7 @@ def test_few_labels_give_none_and_say_how_many(population):
     labels = _labels(graph, truth, nodes)
     found, reason = probabilities(scores, _held(scores, labels), labels)
     assert found is None
+    assert "needs 2 more anomalous verdicts" in reason
     assert "3 anomalous and 50 normal" in reason
 
 
@@ -78,7 +79,10 @@ def test_without_out_of_fold_scores_there_are_none(population):
     graph, scores, truth, _ = population
     found, reason = probabilities(scores, None, _labels(graph, truth, np.arange(200)))
     assert found is None
-    assert "out-of-fold" in reason
+    assert "does not tell how it ranks" in reason
+    found, reason = probabilities(scores, None, Labels.none())
+    assert found is None
+    assert "needs 5 more anomalous and 5 more normal verdicts" in reason
 
 
 def test_scores_that_rank_backwards_give_none(population):
@@ -86,7 +90,7 @@ def test_scores_that_rank_backwards_give_none(population):
     labels = _labels(graph, truth, np.random.default_rng(4).choice(4000, 1000, replace=False))
     found, reason = probabilities(-scores, _held(-scores, labels), labels)
     assert found is None
-    assert "better than chance" in reason
+    assert "does not put anomalous verdicts above normal ones" in reason
 
 
 def test_separated_classes_stay_finite(population):
@@ -116,6 +120,11 @@ def test_bands_cover_everything():
         "50–80 %",
         "over 80 %",
     ]
+
+
+def test_calibration_error_by_bins_of_equal_size():
+    truth = np.array([0, 0, 0, 1])
+    assert calibration_error(truth, np.array([0.1, 0.1, 0.5, 0.7]), bins=2) == pytest.approx((0.2 + 0.2) / 4)
 
 
 def test_calibration_error_of_a_perfect_and_a_useless_forecast():

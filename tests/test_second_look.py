@@ -123,7 +123,7 @@ def test_the_audit_of_a_project_says_what_is_missing(project: Workspace) -> None
     empty = project.audit_report()
     assert (empty.precision, empty.left, empty.labelled) == (None, None, 0)
     assert "Train first" in empty.precision_reason
-    assert "audit cases" in empty.reason
+    assert "random checks" in empty.reason
     project.train("probe")
     assert "random checks" in project.audit_report().precision_reason
     with pytest.raises(InputError, match="k = 0"):
@@ -138,12 +138,13 @@ def test_the_audit_gives_the_precision_of_a_list(project: Workspace) -> None:
     project.record_group(top[4:], "normal")
     report = project.audit_report(8)  # every case of the list has a verdict: nothing to estimate
     assert (report.top, report.precision, report.precision_interval) == (8, 0.5, (0.5, 0.5))
-    assert project.audit_report(9).precision is None
+    assert project.audit_report(9).precision_interval == pytest.approx((4 / 9, 5 / 9))
+    assert project.audit_report(20).precision is None
     others = [str(project.graph.node_ids[i]) for i in project.result().order[20:]]
     for i in range(LEAST_TOP):
         project.record(others[i], "anomalous" if i == 0 else "normal", inclusion_probability=0.2 / 15)
     report = project.audit_report(10)
-    assert report.precision == pytest.approx((4 + 2 * 0.2) / 10)
+    assert report.precision == pytest.approx((4 + 2 * 1.5 / 6) / 10)
     low, high = report.precision_interval
     assert 0.4 <= low < report.precision < high <= 0.6
 

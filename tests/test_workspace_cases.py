@@ -186,7 +186,7 @@ def test_a_card_without_a_run(project: Workspace) -> None:
     assert card.row.rank == 0
     assert card.rank_history == []
     assert card.probability is None
-    assert "no run" in card.probability_reason
+    assert "nothing is ranked" in card.probability_reason
 
 
 def test_attributes_stand_against_their_peers(project: Workspace) -> None:

@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
+from gadcore.audit import MEASURED
 from gadcore.cli.show import out, table
 
 if TYPE_CHECKING:
@@ -39,22 +40,22 @@ def show_audit(given: Namespace) -> None:
 
 
 def _audit_lines(report: AuditReport) -> list[str]:
-    missing = report.reason or "no anomaly found yet"
     rows = [
         (f"precision of the top {report.top:,}", *_percent(report.precision, report.precision_interval)),
         ("anomalies left", *_count(report.left, report.left_interval)),
         ("recall so far", *_percent(report.recall, report.recall_interval)),
     ]
-    reasons = (report.precision_reason, report.reason, missing)
+    reasons = (report.precision_reason, report.reason, report.recall_reason)
     shown = [(*row[:3], "" if row[1] else reason) for row, reason in zip(rows, reasons)]
     return [
         f"{report.found:,} anomalies among {report.labelled:,} labels; "
         f"{report.hits:,} hits in {report.draws:,} random checks; "
         f"{report.since_hit:,} labels since the last hit.",
         "",
-        table(("figure", "estimate", "interval", "why empty"), shown),
+        table(("figure", "estimate", "95 % interval", "why empty"), shown),
         "",
         report.hint,
+        *([MEASURED] if report.left is not None or report.precision is not None else []),
     ]
 
 

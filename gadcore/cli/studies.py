@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
-EXPERIMENTS = ("paper", "figures", "extensions", "loop")
+EXPERIMENTS = ("paper", "figures", "extensions", "loop", "audit", "calibration")
 
 
 def add_commands(commands: Commands) -> None:

@@ -2,7 +2,8 @@
 
 A session works as the app does: the model ranks, the strategy (with its share of audit cases) chooses ten
 cases, each gets a verdict, the model is fitted again from where it stood. Verdicts come from the truth and
-are wrong with a given probability. A random fifth of each class is held out: never asked, only scored.
+are wrong with a given probability. A random fifth of each class is held out (or none, for studies of what the
+session itself says): never asked, only scored.
 
 Beside the strategies of the app there are two to compare with:
 
@@ -13,10 +14,11 @@ Beside the strategies of the app there are two to compare with:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,7 @@ from gadcore.labels import Labels
 from gadcore.metrics import auc, average_precision
 from gadcore.queries import AUDIT_SHARE, DEFAULT, STRATEGIES, Pool, Query, diversity_basis, queue_order
 from gadcore.queries.pool import RECENT
+from gadcore.queries.sampling import Audit
 
 RANDOM, ENTROPY = "random", "entropy"
 TITLES = {
@@ -41,6 +44,7 @@ TITLES = {
 SESSION_STRATEGIES = tuple(TITLES)
 
 LABELS, BATCH, HELD_OUT = 200, 10, 0.2
+CHECK_BATCH = 50  # random checks between two fits
 LEAST = 2  # nodes of each class: one to find, one to hold out
 
 
@@ -55,6 +59,7 @@ class Step:
 
 
 OnStep = Callable[[Step], bool | None]  # True ends the session
+OnFit = Callable[["Session", Detector | None], None]  # the session so far and the model fitted to it
 
 
 @dataclass
@@ -91,14 +96,20 @@ def simulate(
     strategy: str = DEFAULT,
     *,
     model: str = "an+",
+    params: Mapping[str, Any] | None = None,
     labels: int = LABELS,
     batch: int = BATCH,
     wrong: float = 0.0,
     seed: int = 0,
     holdout: float = HELD_OUT,
+    checks: int = 0,
     on_step: OnStep | None = None,
+    on_fit: OnFit | None = None,
 ) -> Session:
-    """Label in batches until ``labels`` verdicts are given or no node is left to ask about."""
+    """Label in batches until ``labels`` verdicts are given or no node is left to ask about.
+
+    Then come ``checks`` cases of the random audit alone.
+    """
     _check(strategy, labels, batch, wrong, holdout)
     rng = np.random.default_rng(seed)
     held = _held_out(truth, holdout, np.random.default_rng([seed, 1]))
@@ -106,11 +117,15 @@ def simulate(
     allowed[held] = False
     anomalies = int((truth.y[allowed] == 1).sum())
     session = Session(strategy, model, seed, wrong, held, anomalies)
-    desk = _Desk(graph, truth, session, allowed, rng)
+    desk = _Desk(graph, truth, session, allowed, rng, params or {})
     while True:
         desk.fit()
         session.steps.append(desk.measure())
+        if on_fit is not None:
+            on_fit(session, desk.detector)
         stopped = on_step is not None and on_step(session.steps[-1])
+        if checks and len(session.asked) >= labels:
+            session.strategy, labels, checks, batch = Audit.name, labels + checks, 0, CHECK_BATCH
         queries = [] if stopped else desk.choose(min(batch, labels - len(session.asked)))
         if not queries:
             return session
@@ -127,6 +142,7 @@ class _Desk:
     session: Session
     allowed: npt.NDArray[np.bool_]
     rng: np.random.Generator
+    params: Mapping[str, Any]  # of the model
     detector: Detector | None = None
 
     @cached_property
@@ -151,7 +167,7 @@ class _Desk:
     def fit(self) -> None:
         """Fit on the verdicts so far, from the last fit; no model while its labels are missing."""
         labels = self.session.labels(self.graph)
-        fresh = make_detector(self.session.model, seed=self.session.seed)
+        fresh = make_detector(self.session.model, seed=self.session.seed, **self.params)
         try:
             fresh.check_labels(labels)
         except LabelError:
@@ -164,7 +180,7 @@ class _Desk:
         y, scores = self.truth.y[session.held_out] == 1, self.scores[session.held_out]
         true = self.truth.y[session.asked] if session.asked else np.zeros(0)
         found = int(np.sum((true == 1) & (np.array(session.verdicts) == 1)))
-        known = self.detector is not None
+        known = self.detector is not None and len(y) > 0
         return Step(
             len(session.asked),
             found,
@@ -225,7 +241,9 @@ class _Desk:
 
 
 def _held_out(truth: Truth, share: float, rng: np.random.Generator) -> IntArray:
-    """A random share of each class, at least one node, at most all but one."""
+    """A random share of each class, at least one node, at most all but one; no node for a share of 0."""
+    if share == 0:
+        return np.zeros(0, dtype=np.int64)
     parts = []
     for value, word in ((0, "normal"), (1, "anomalous")):
         nodes = np.flatnonzero(truth.y == value)
@@ -246,11 +264,8 @@ def _check(strategy: str, labels: int, batch: int, wrong: float, holdout: float)
         )
     if labels < 1 or batch < 1:
         raise GadError(f"{labels} labels in batches of {batch}: expected at least 1 of each.")
-    if not 0 <= wrong < 1 or not 0 < holdout < 1:
-        raise GadError(
-            f"Wrong verdicts {wrong}, held out {holdout}: expected shares, wrong from 0 to below 1, held out "
-            "above 0 and below 1."
-        )
+    if not 0 <= wrong < 1 or not 0 <= holdout < 1:
+        raise GadError(f"Wrong verdicts {wrong}, held out {holdout}: expected shares from 0 to below 1.")
 
 
 def _figure(value: float) -> float | None:

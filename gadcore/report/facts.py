@@ -141,7 +141,7 @@ def _provenance(workspace: Workspace, run: RunInfo, now: datetime) -> list[tuple
 
 def _caution(run: RunInfo, probability_reason: str) -> str:
     text = "A score orders nodes; it is not a probability. "
-    text += f"Probabilities: {probability_reason}. " if probability_reason else ""
+    text += f"Probabilities: {probability_reason.rstrip('.')}. " if probability_reason else ""
     if run.auc is None:
         return text + "There is no out-of-fold estimate for this run: it had too few labels of both kinds."
     return (

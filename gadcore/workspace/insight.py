@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gadcore.agreement import ADJUDICATION, Agreement, agreement
-from gadcore.audit import AuditReport, audit, with_precision_of_top
+from gadcore.audit import AuditReport, audit
 from gadcore.cases import QueueBasis
 from gadcore.errors import InputError
 from gadcore.graph import FloatArray
@@ -34,13 +34,14 @@ class Insight:
         project, size = self._project, self._project.graph.n_nodes
         k = min(_positive(k, "k"), size)
         events = self.verdicts_in_order()
-        report, result = audit(size, events), project.result()
+        result = project.result()
         if result is None:
+            report = audit(size, events)
             return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)
         current = project.view().current
         ids = [str(project.graph.node_ids[node]) for node in result.order[:k]]
         verdicts = [current[node_id].verdict if node_id in current else None for node_id in ids]
-        return with_precision_of_top(report, size, events, verdicts)
+        return audit(size, events, verdicts)
 
     def queue_basis(self) -> QueueBasis:
         """What the queue is ordered by: the run in use, or that and the verdicts given since."""

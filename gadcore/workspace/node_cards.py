@@ -30,7 +30,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         row=row,
         degree=len(project.graph.neighbours(node)[0]),
         probability=None if probability is None else float(probability),
-        probability_reason=result.probability_reason if result else "no run yet",
+        probability_reason=result.probability_reason if result else "No probability yet: nothing is ranked.",
         band=band(row.percentile) if result else "",
         attributes=columns_of(project.graph).of(node),
         rank_history=[(r.info.number, r.rank_of(node)) for r in project.results()[-RUNS_SHOWN:]],

@@ -141,7 +141,8 @@ class _Order:
                 reason if reason and query.strategy in BY_SCORE else query.reason
                 for reason, query in zip(reasons, queries)
             ],
-            inclusion=[query.inclusion_probability for query in queries],
+            # A draw from a narrowed queue does not stand for the graph.
+            inclusion=[None if self.where.narrows else query.inclusion_probability for query in queries],
             bent=bent,
         )
         return [replace(row, strategy=query.strategy) for row, query in zip(found, queries)]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from gadcore.audit import QUIET
 from gadcore.cases import RunInfo, as_json
 from gadcore.errors import GadError
 from gadcore.queries import STRATEGIES
@@ -222,6 +223,9 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
         auc = "" if run.auc is None else f", out-of-fold AUC {run.auc:.3f}"
         what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
         board.tell(f"{what}: the new order starts with your next case.")
+        report = workspace.audit_report()
+        if report.since_hit >= QUIET:
+            board.tell(report.hint)
 
 
 # ---- the rest of the payload --------------------------------------------------------------------------

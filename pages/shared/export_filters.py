@@ -46,8 +46,8 @@ def choose_filters(workspace: Workspace, result: Result) -> Filters:
     )
     known = result.probability is not None
     probability = st.slider("Least probability", 0.0, 1.0, 0.0, 0.05, key="probability", disabled=not known)
-    basis = result.probability_reason or "too few labels"
-    st.caption(f"Probability: {basis}" if known else f"No probabilities: {basis}")
+    basis = result.probability_reason or "No probabilities: too few verdicts."
+    st.caption(f"Probability: {basis}" if known else basis)
     return Filters(
         top=int(top),
         min_score=None if score is None else float(score),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from gadcore.audit import AuditReport, Interval
+from gadcore.audit import MEASURED, AuditReport, Interval
 from gadcore.workspace import Workspace
 from pages.shared import palette
 from pages.shared.figures import tidy
@@ -52,6 +52,7 @@ def show_left(workspace: Workspace) -> None:
     st.caption(
         f"Rests on {report.draws:,} random checks that the queue mixes in, {report.hits:,} anomalous. "
         "Only they stand for cases without a verdict: those chosen for their score would flatter the figures."
+        f" {MEASURED}"
     )
 
 
@@ -70,13 +71,16 @@ def left_words(report: AuditReport) -> str:
     if report.left_interval is None:
         return f"No estimate yet: {report.reason}"
     low, high = report.left_interval
-    return f"between {low:,.0f} and {high:,.0f} among the cases without a verdict"
+    words = f"between {low:,.0f} and {high:,.0f} among the cases without a verdict"
+    if report.checks_needed:
+        words += f"; {report.checks_needed:,} more random checks would narrow it"
+    return words
 
 
 def recall_words(report: AuditReport) -> str:
     """Which part of all anomalies is found, in a sentence."""
     if report.recall_interval is None:
-        return f"No estimate yet: {report.reason or 'no anomaly has been found'}"
+        return f"No estimate yet: {report.recall_reason}"
     low, high = report.recall_interval
     return f"between {low:.0%} and {high:.0%} of all anomalies"
 

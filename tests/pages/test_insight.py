@@ -46,7 +46,7 @@ def test_without_labels_every_tab_says_what_to_do(home) -> None:
     names = [tab.label for tab in app.tabs]
     assert names[:4] == ["What is left", "What moved", "Second look", "Agreement"]
     shown = texts(app)
-    assert "audit cases" in shown
+    assert "0 of the 15 random checks that are needed" in shown
     assert "no finished run" in shown
     assert "No verdict yet" in shown
     assert "two analysts" in shown

@@ -16,7 +16,7 @@ function scorePart(card, place, basis) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
   const top = 100 - row.percentile;
-  const chance = card.probability === null ? "none yet." : `about ${Math.round(card.probability * 100)} %.`;
+  const chance = card.probability === null ? "" : `Probability: about ${Math.round(card.probability * 100)} %. `;
   return section(place ? `Score of run ${basis.run}` : "Score", secret(
     el("div", { class: "rf-line" },
       el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
@@ -24,7 +24,7 @@ function scorePart(card, place, basis) {
       movedMark(row.moved),
       el("span", { class: "rf-quiet" }, `top ${top < 0.1 ? "0.1" : top.toFixed(top < 10 ? 1 : 0)} %`)),
     scoreBar(row.percentile, "rf-wide"),
-    el("p", { class: "rf-basis" }, `Probability: ${chance} ${card.probability_reason}`),
+    el("p", { class: "rf-basis" }, `${chance}${card.probability_reason}`),
     row.reason && el("p", { class: "rf-why-line" }, row.reason),
     place && provisionalLine(place, basis),
   ));
