@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from gadcore.experiments.published import METHODS, PUBLISHED
-from gadcore.experiments.tables import BEYOND, SPLITS
+from gadcore.experiments.results import SPLITS
+from gadcore.experiments.tables import BEYOND
 from pages.shared import palette
 from pages.shared.benchmark_extensions import show_extensions
 from pages.shared.benchmark_figures import show_embeddings, show_sweeps, show_times
