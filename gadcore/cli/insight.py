@@ -6,7 +6,6 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
-from gadcore.audit import MEASURED
 from gadcore.cli.show import out, table
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ def show_audit(given: Namespace) -> None:
 
 
 def _audit_lines(report: AuditReport) -> list[str]:
+    from gadcore.audit import MEASURED
+
     rows = [
         (f"precision of the top {report.top:,}", *_percent(report.precision, report.precision_interval)),
         ("anomalies left", *_count(report.left, report.left_interval)),
