@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gadcore.experiments.findings import mean_of, reversals, section, significantly_ahead
+from gadcore.experiments.findings import lead, mean_of, reversals, section, significantly_ahead
 from gadcore.experiments.published import GRAPHS, METHODS, PUBLISHED, RATES
 from gadcore.experiments.results import Results
 
@@ -33,7 +33,19 @@ def test_cells_further_below_are_listed() -> None:
     results = as_published()
     results[0.025, "pubmed", "an"] = dict.fromkeys(range(10), 93.0)  # the paper has 95.6
     page = section(results)
-    assert "14 of 15 complete cells are within 1 point or better; further below: pubmed 2.5% -2.6." in page
+    assert "14 of 15 complete cells are within 1 point or better; further below: pubmed 2.5% -2.6 (" in page
+    assert "p = 0.00)" in page  # the paper's std there is 0.3
+
+
+def test_a_rival_with_few_splits_is_compared_on_those() -> None:
+    results = as_published()
+    own = {seed: 90.0 + seed for seed in range(10)}
+    results[0.025, "cora", "an+"] = own
+    results[0.025, "cora", "imverde"] = {seed: own[seed] + 1 for seed in range(3)}
+    assert lead(results, (0.025, "cora"), "imverde", "an+") == 1.0
+    assert significantly_ahead(results, 0.025, "cora") == ["imverde"]
+    results[0.025, "cora", "imverde"] = {0: 99.0, 1: 99.0}
+    assert lead(results, (0.025, "cora"), "imverde", "an+") is None
 
 
 def test_an_incomplete_cell_is_not_judged() -> None:
