@@ -241,5 +241,5 @@ def _name(where: Where) -> str:
 
 
 _WORDS = f"""Computed from the rows of the purely random splits. A method is judged where it has {SPLITS} of
-them; what it is set beside may have fewer (at least {LEAST}), and then the splits that both have are compared.
+them; what it is set beside may have fewer (at least {LEAST}), and then the splits that both have count.
 """
