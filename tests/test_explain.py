@@ -76,12 +76,14 @@ def test_parts_add_up_with_trees_on_sparse_attributes(planted, planted_labels, t
         assert abs(found.gap) < 1e-3
 
 
-@pytest.mark.parametrize("params", [{"skip": True}, {"encoder": "mlp"}, {"depth": 3}], ids=str)
+@pytest.mark.parametrize(
+    "params", [{"skip": True}, {"encoder": "mlp"}, {"encoder": "mlp", "skip": True}, {"depth": 3}], ids=str
+)
 def test_parts_add_up_for_other_encoders(params, planted, planted_labels, tmp_path):
-    graph, _ = planted
-    detector = saved("an", graph, planted_labels, tmp_path, **params)
-    found = explain(graph, tmp_path, detector.scores_, planted_labels, 17)
-    assert np.isclose(total(found), detector.scores_[17], rtol=1e-3)
+    for graph in (planted[0], sparse_copy(planted[0])):
+        detector = saved("an", graph, planted_labels, tmp_path, **params)
+        found = explain(graph, tmp_path, detector.scores_, planted_labels, 17)
+        assert np.isclose(total(found), detector.scores_[17], rtol=1e-3)
 
 
 @pytest.mark.parametrize("basis", ["none", "normal", "anomalous"])

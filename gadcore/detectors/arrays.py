@@ -63,6 +63,12 @@ def row_normalised(x: Features) -> Features:
     return np.divide(x, length, out=np.zeros_like(x), where=length > 0)
 
 
+def share_scale(x: Any) -> npt.NDArray[np.float32]:
+    """(n,) 1 / Σ_d |x_vd| of each row of a sparse matrix; 0 for an empty row."""
+    total = np.asarray(abs(x).sum(axis=1), dtype=np.float64).ravel()
+    return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0).astype(np.float32)
+
+
 def save_arrays(folder: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
     """Write named arrays to folder/model.safetensors."""
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / MODEL_FILE)

@@ -106,7 +106,7 @@ class _Autoencoder:
         width = min(features, 256)  # a wide sparse X is reconstructed through a fixed random projection
         projection = glorot((features, width), generator).to(where.domain.device)
         self.encoder, self.where = encoder, where
-        self.target = where.attributes(projection)
+        self.target = where.shares(projection)
         own = {name: tensor for name, tensor in weights.tensors.items() if name != "centre"}
         decoder = glorot((encoder.k, width), generator).to(where.domain.device)
         stacked = decoder.repeat(weights.count, 1, 1).requires_grad_()

@@ -111,6 +111,11 @@ class Field:
         """X[S_L] W -> (|S_L|, w)."""
         return self._outer @ weight
 
+    def shares(self, weight: Tensor) -> Tensor:
+        """The same with rows that sum to 1 where attributes are sparse: words of a text, not measurements."""
+        product = self.attributes(weight)
+        return product if self._share_scale is None else product * self._share_scale
+
     def own_attributes(self, weight: Tensor) -> Tensor:
         """X[S_0] W -> (|S_0|, w)."""
         return self._inner @ weight
@@ -139,6 +144,14 @@ class Field:
         """X[S_L] as a dense tensor."""
         x = self._rows(self.shells[-1])
         return torch.tensor(x.toarray() if sp.issparse(x) else np.array(x), device=self.domain.device)
+
+    @cached_property
+    def _share_scale(self) -> Tensor | None:
+        """(|S_L|, 1) 1/Σ|x_v|; None for dense attributes."""
+        x = self._rows(self.shells[-1])
+        if not sp.issparse(x):
+            return None
+        return torch.tensor(arrays.share_scale(x)[:, None], device=self.domain.device)
 
     @cached_property
     def _outer(self) -> Matrix:

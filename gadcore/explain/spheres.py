@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
+from gadcore.detectors.arrays import share_scale
 from gadcore.explain.accounts import Account, dense_row
 from gadcore.explain.view import Array, Variants
-from gadcore.graph import IntArray
+from gadcore.graph import Graph, IntArray
 
 ACCOUNTABLE = ("gcn", "mlp")
 
@@ -41,7 +43,7 @@ class Sphere:
 
     def raw(self, variants: Variants) -> Array:
         field = self._field(variants)
-        start = np.asarray(variants.view.graph.x[field.nodes[0]] @ self.layers[0])
+        start = self._start(variants.view.graph, field)
         found = np.empty(variants.count)
         for variant in range(variants.count):
             h = self._forward(variants, field, start, variant)[-1]
@@ -51,7 +53,7 @@ class Sphere:
     def account(self, variants: Variants) -> Account:
         graph, node = variants.view.graph, variants.node
         field = self._field(variants)
-        start = np.asarray(graph.x[field.nodes[0]] @ self.layers[0])  # (S0, H)
+        start = self._start(graph, field)
         steps = self._forward(variants, field, start, 0)
         g = steps[-1][0] + self._own(variants) - 2 * self.centre
         back = g[None, :]
@@ -61,11 +63,23 @@ class Sphere:
         nodes = np.zeros(graph.n_nodes)
         nodes[field.nodes[0]] = np.einsum("nh,nh->n", start, back)
         x = dense_row(graph.x, node)
-        own = x * (self.layers[0] @ back[np.searchsorted(field.nodes[0], node)])
+        first = x * self._scale(graph, np.array([node]))
+        own = first * (self.layers[0] @ back[np.searchsorted(field.nodes[0], node)])
         if self.skip is not None:
             own += x * (self.skip @ g)
         nodes[node] = 0.0
         return Account(np.asarray(own, dtype=np.float64), nodes, float(self.centre @ self.centre))
+
+    def _start(self, graph: Graph, field: Field) -> npt.NDArray[Any]:
+        """(S0, H) what the first layer makes of the attributes."""
+        nodes = field.nodes[0]
+        return np.asarray(graph.x[nodes] @ self.layers[0]) * self._scale(graph, nodes)[:, None]
+
+    def _scale(self, graph: Graph, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Of the rows of X: the encoder without edges takes sparse ones with a sum of 1."""
+        if self.on_graph or not sp.issparse(graph.x):
+            return np.ones(len(nodes), dtype=np.float32)
+        return share_scale(graph.x[nodes])
 
     def _own(self, variants: Variants) -> npt.NDArray[Any]:
         """X W_s of the node, or zero."""

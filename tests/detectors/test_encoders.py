@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import torch
 
 from gadcore.detectors.arrays import normalised_adjacency
-from gadcore.detectors.encoders import ENCODERS, make_encoder
+from gadcore.detectors.encoders import ENCODERS, Mlp, make_encoder
 from gadcore.detectors.fields import Domain
 from gadcore.errors import ModelError
 from gadcore.graph import make_graph
@@ -64,12 +64,22 @@ def test_skip_adds_the_nodes_own_attributes() -> None:
 def test_appnp_spreads_the_mlp_by_personalised_pagerank() -> None:
     graph = random_graph()
     encoder, domain, weights = encoder_on(graph, "appnp")
-    start = make_encoder("mlp", depth=2, width=5, k=4).embed(weights, domain.whole(0)).detach().numpy()
+    start = Mlp(2, 5, 4).embed(weights, domain.whole(0)).detach().numpy()
     a, z = normalised_adjacency(graph).toarray(), start
     for _ in range(encoder.steps):
         z = 0.9 * np.einsum("nv,mvk->mnk", a, z) + 0.1 * start
     embedded = encoder.embed(weights, domain.whole(encoder.hops)).detach().numpy()
     np.testing.assert_allclose(embedded, z, atol=1e-5)
+
+
+def test_feed_forward_sees_shares_of_sparse_attributes_and_dense_ones_as_they_are() -> None:
+    for sparse in (True, False):
+        graph = random_graph(sparse=sparse)
+        twice = make_graph(graph.node_ids, np.array(sp.triu(graph.adjacency).nonzero()), graph.x * 2)
+        encoder, domain, weights = encoder_on(graph, "mlp")
+        one = encoder.embed(weights, domain.whole(0)).detach().numpy()
+        other = encoder.embed(weights, Domain(twice, domain.device).whole(0)).detach().numpy()
+        np.testing.assert_allclose(other, one if sparse else 2 * one, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
