@@ -3,6 +3,7 @@
 // with the next, so that quick keys travel together and none is lost.
 
 const RESEND_MS = 2500;
+const HOLD_MS = 3000; // longer than Streamlit takes to leave for another page
 
 class Outbox {
   /** `compose()` gives the parts of a message that are not events; `onChange(n)` hears how many are unconfirmed. */
@@ -18,6 +19,14 @@ class Outbox {
     this.send = null; // hands a message over to Streamlit
     this.pending = remembered.get("sessionStorage", `outbox:${project}`, []);
     this.timer = 0;
+    this.held = false;
+    this.release = 0;
+    this.afterwards = null;
+  }
+
+  /** Nothing to confirm and nothing under way. */
+  get quiet() {
+    return this.held || (!this.pending.length && !this.waiting);
   }
 
   /** Add an event and send it as soon as the line is free; gives its number. */
@@ -36,7 +45,7 @@ class Outbox {
   }
 
   flush() {
-    if (this.waiting || !this.send || (!this.pending.length && !this.dirty)) return;
+    if (this.held || this.waiting || !this.send || (!this.pending.length && !this.dirty)) return;
     this.dirty = false;
     this.waiting = true;
     this.message += 1;
@@ -59,23 +68,40 @@ class Outbox {
       clearTimeout(this.timer);
       this.waiting = false;
     }
+    this.settle();
   }
 
-  /** Call back once everything is confirmed; at once if it is. */
-  whenSettled(action) {
-    this.afterwards = this.pending.length ? action : null;
-    if (!this.pending.length) action();
+  /** Send nothing for a while: a message that overtakes a change of page leaves that page blank. */
+  hold() {
+    this.held = true;
+    clearTimeout(this.release);
+    this.release = setTimeout(() => {
+      this.held = false;
+      this.flush();
+    }, HOLD_MS);
+  }
+
+  /** Once all is quiet, hold the line and call back. */
+  whenQuiet(action) {
+    this.afterwards = action;
+    this.settle();
+  }
+
+  settle() {
+    if (!this.afterwards || !this.quiet) return;
+    setTimeout(this.afterwards);
+    this.afterwards = null;
+    this.hold();
   }
 
   save() {
-    if (!this.pending.length && this.afterwards) setTimeout(this.afterwards);
-    if (!this.pending.length) this.afterwards = null;
     this.onChange(this.pending.length);
     remembered.set("sessionStorage", `outbox:${this.project}`, this.pending);
   }
 
   stop() {
     clearTimeout(this.timer);
+    clearTimeout(this.release);
     this.send = null;
   }
 }

@@ -40,10 +40,14 @@ class Workbench {
   /** A link to another page waits until the server has the last verdicts: there they are expected. */
   finishFirst(event) {
     const link = event.target.closest?.("a[href]");
-    if (!link || !this.outbox.pending.length) return;
+    if (!link) return;
+    if (this.outbox.quiet) {
+      this.outbox.hold();
+      return;
+    }
     event.preventDefault();
     event.stopPropagation();
-    this.outbox.whenSettled(() => link.click());
+    this.outbox.whenQuiet(() => link.click());
   }
 
   // ---- from the server -------------------------------------------------------------------------------
@@ -298,6 +302,7 @@ class Workbench {
 
   goExport() {
     this.outbox.post({ kind: "leave", page: "export" });
+    this.outbox.whenQuiet(() => {});
   }
 
   nameOf(node) {
