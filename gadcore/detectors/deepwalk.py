@@ -25,6 +25,8 @@ from gadcore.metrics import auc
 
 STRENGTHS = np.array([10.0**e for e in range(-3, 4)])
 FOLDS = 5
+KEPT = 5
+_EMBEDDINGS: dict[tuple[Any, ...], FloatArray] = {}
 
 
 class DeepWalk(Detector):
@@ -55,16 +57,25 @@ class DeepWalk(Detector):
     ) -> Self:
         self.basis_ = self.check_labels(labels)
         report = Reporter(on_epoch, self.walks + 2)
-        rounds = []
-        for number in range(self.walks):
-            rounds.append(random_walks(graph, self.length, np.random.default_rng((self.seed, number))))
-            report.step(0.0, stage="walking")
-        self.embedding_ = skip_gram(np.concatenate(rounds), graph.n_nodes, self)
-        report.step(0.0, stage="skip-gram")
+        self.embedding_ = self._embed(graph, report)
         self._classify(graph.n_nodes, labels, validation)
         report.step(0.0 if self.auc_ is None else 1 - self.auc_, self.auc_, stage="classifier")
         self.history_ = report.history
         return self
+
+    def _embed(self, graph: Graph, report: Reporter) -> FloatArray:
+        """Walks and skip-gram; they need no label, so the last few embeddings of this process are kept."""
+        key = (graph.fingerprint, self.seed, self.k, self.length, self.walks, self.window, self.epochs)
+        if key not in _EMBEDDINGS:
+            rounds = []
+            for number in range(self.walks):
+                rounds.append(random_walks(graph, self.length, np.random.default_rng((self.seed, number))))
+                report.step(0.0, stage="walking")
+            _EMBEDDINGS[key] = skip_gram(np.concatenate(rounds), graph.n_nodes, self)
+            while len(_EMBEDDINGS) > KEPT:
+                _EMBEDDINGS.pop(next(iter(_EMBEDDINGS)))
+        report.step(0.0, stage="skip-gram")
+        return _EMBEDDINGS[key].copy()
 
     def _classify(self, n: int, labels: Labels, validation: Labels | None) -> None:
         z, y, rows = self.embedding_, labels.targets, labels.indices

@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from gadcore.detectors.base import Detector, OnEpoch
-from gadcore.detectors.encoders import Encoder, glorot, make_encoder
+from gadcore.detectors.encoders import Encoder, Mlp, glorot
 from gadcore.detectors.fields import Domain, Field
 from gadcore.detectors.progress import Reporter
 from gadcore.detectors.supervised import Supervised, SupervisedTask
@@ -70,7 +70,7 @@ class ImVerde(Supervised):
         return Detector.score_new(self, graph)
 
     def encode(self) -> Encoder:
-        return make_encoder("mlp", depth=1, width=self.width, k=2)
+        return Mlp(1, self.width, 2)
 
     def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
         return {
