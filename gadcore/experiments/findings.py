@@ -45,6 +45,7 @@ def section(results: Results) -> str:
         "## Findings\n",
         _WORDS,
         _reproduced(results),
+        _methods(results),
         _order(results),
         _ahead(results),
         _averages(results),
@@ -126,6 +127,34 @@ def _reproduced(results: Results) -> str:
     return f"### `an` beside the paper's Ours-AN\n\n{_judged(told, missing)}\n"
 
 
+def difference(results: Results, method: str) -> list[tuple[float, bool]]:
+    """For each cell with enough splits: our mean less the paper's, and whether that is within its std."""
+    found = []
+    for where in CELLS:
+        values = list(results.get((*where, method), {}).values())
+        if len(values) >= LEAST:
+            mean, std = PUBLISHED[(*where, method)]
+            gap = float(np.mean(values)) - mean
+            found.append((gap, abs(gap) <= std))
+    return found
+
+
+def _methods(results: Results) -> str:
+    lines = [
+        "### Every method beside the paper\n",
+        "Our mean less the paper's, over the cells measured, and how many are within the paper's std.\n",
+        "| method | cells | mean difference | lowest | highest | within the paper's std |",
+        "| --- |" + " --- |" * 5,
+    ]
+    for method in METHODS:
+        gaps = difference(results, method)
+        if gaps:
+            values = [gap for gap, _ in gaps]
+            spread = f"{np.mean(values):+.1f} | {min(values):+.1f} | {max(values):+.1f}"
+            lines.append(f"| {method} | {len(gaps)} | {spread} | {sum(near for _, near in gaps)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _welch(results: Results, where: Where) -> float:
     """p of the difference between our splits and the paper's mean and std of ten others."""
     from scipy.stats import ttest_ind_from_stats
@@ -149,10 +178,10 @@ def _order(results: Results) -> str:
         mine = [each for each in found if each.rate == rate]
         told = sum(each.told_apart for each in mine)
         lines.append(f"| {rate:.1%} | {clear} | {known} | {known - len(mine)} | {len(mine)} | {told} |")
-    return "\n".join(lines) + "\n" + _reversed(found)
+    return "\n".join(lines) + "\n" + _reversed(results, found)
 
 
-def _reversed(found: list[Reversal]) -> str:
+def _reversed(results: Results, found: list[Reversal]) -> str:
     """Who leads here against the paper's order, by rate and graph, with the lead in points."""
     if not found:
         return ""
@@ -167,7 +196,18 @@ def _reversed(found: list[Reversal]) -> str:
         if mine:
             told = ", ".join(_lead(each) for each in sorted(mine, key=lambda each: each.ours))
             lines.append(f"| {rate:.1%} | {graph} | {told} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", _leaders(results, found)]) + "\n"
+
+
+def _leaders(results: Results, found: list[Reversal]) -> str:
+    """Who leads the reversed pairs, and how much more they reach here than in the paper."""
+    leaders = sorted({each.behind for each in found})
+    gains = [
+        f"`{method}` {np.mean([gap for gap, _ in difference(results, method)]):+.1f}" for method in leaders
+    ]
+    return (
+        f"The leaders of these pairs beside their own figures in the paper, mean points: {', '.join(gains)}."
+    )
 
 
 def _lead(each: Reversal) -> str:
@@ -225,7 +265,7 @@ def _average(results: Results, rate: float, method: str) -> str:
     known = [mean for mean in means if mean is not None]
     if len(known) < len(GRAPHS):
         return f"incomplete ({len(known)} of {len(GRAPHS)} graphs)"
-    return f"{np.mean(known):.1f}"
+    return f"{np.mean(known):.2f}"
 
 
 def _judged(told: str, missing: list[Where]) -> str:
