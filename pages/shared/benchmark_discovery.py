@@ -61,7 +61,8 @@ def discovery_figure(
         title_text=FIGURES[figure].lower(), rangemode="tozero" if figure == "found" else "normal"
     )
     # Ten entries of a legend on top would lie over the highest curve.
-    return tidy(chart, 460).update_layout(legend={"y": -0.18, "yanchor": "top"})
+    below = {"yref": "container", "y": 0.0, "yanchor": "bottom"}
+    return tidy(chart, 500).update_layout(legend=below, margin_b=130)
 
 
 def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:

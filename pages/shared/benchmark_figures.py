@@ -71,8 +71,11 @@ def show_embeddings() -> None:
     graphs = by_graph(str(row["graph"]) for row in rows)
     graph = graphs[0] if len(graphs) == 1 else choice("Graph", graphs, str, "embedding-graph")
     rows = [row for row in rows if row["graph"] == graph]
-    outline = "#F2F2F2" if st.context.theme.type == "dark" else "#26282C"
-    st.plotly_chart(embedding_figure(rows, outline), key="embeddings", config=_PLAIN)
+    # Thousands of dots: a browser without a GPU needs seconds for them, so they wait until they are wanted.
+    pictures = st.expander("Pictures", key="embeddings-open", on_change="rerun")
+    if pictures.open:
+        outline = "#F2F2F2" if st.context.theme.type == "dark" else "#26282C"
+        pictures.plotly_chart(embedding_figure(rows, outline), key="embeddings", config=_PLAIN)
     first = rows[0]
     labelled = f", {100 * float(first['rate']):g} % of the nodes labelled" if first.get("rate") else ""
     st.caption(

@@ -72,7 +72,7 @@ def complete(folder: Path) -> None:
 
 def test_every_section_names_its_file_and_command(home, folder) -> None:
     complete(folder)
-    app = page(BENCHMARK, make_project(), **PAPER)
+    app = page(BENCHMARK, make_project(), **PAPER, **{"embeddings-open": True})
     no_problem(app)
     shown = texts(app)
     for name in ("paper", "figures", "embeddings", "times", "extensions"):
