@@ -6,6 +6,7 @@ splits that both have count. Other cells are said to be incomplete.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -200,13 +201,17 @@ def _reversed(results: Results, found: list[Reversal]) -> str:
 
 
 def _leaders(results: Results, found: list[Reversal]) -> str:
-    """Who leads the reversed pairs, and how much more they reach here than in the paper."""
-    leaders = sorted({each.behind for each in found})
-    gains = [
-        f"`{method}` {np.mean([gap for gap, _ in difference(results, method)]):+.1f}" for method in leaders
+    """Who leads and who trails in the reversed pairs, and how each stands beside its own figures."""
+    leads, trails = (Counter(getattr(each, side) for each in found) for side in ("behind", "ahead"))
+    told = [
+        f"`{method}` leads {leads[method]} and trails {trails[method]} "
+        f"({np.mean([gap for gap, _ in difference(results, method)]):+.1f})"
+        for method, _ in (leads + trails).most_common()
     ]
     return (
-        f"The leaders of these pairs beside their own figures in the paper, mean points: {', '.join(gains)}."
+        "In these pairs, with the mean difference to the method's own figures in the paper in brackets: "
+        + ", ".join(told)
+        + "."
     )
 
 
