@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from commands import answer, shell
 from probe_detector import register, unregister
 
 from gadcore.cli import main
 from gadcore.cli.show import table
-from gadcore.settings import ROOT
 from gadcore.workspace import Workspace
 
-PATIENCE = 180
 COMMANDS = (
     "import", "projects", "label", "undo", "redo", "note", "labels", "train", "runs", "queue", "explain",
     "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
@@ -56,18 +53,6 @@ def project(home: Path, files: tuple[Path, Path]):
     assert main(["import", str(files[0]), "--edges", str(files[1]), "--project", "net", "--json"]) == 0
     yield "net"
     unregister()
-
-
-def shell(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gadcore", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str):
-    """What a command prints with --json, in this process."""
-    capsys.readouterr()
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
 
 
 def test_from_files_to_a_flagged_list_without_a_browser(home: Path, files, label_file: Path, planted) -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from commands import answer, shell, spoken
 from probe_detector import reading, register, unregister
 
 from gadcore.cli import main
-from gadcore.settings import ROOT
 from gadcore.workspace import Workspace
 
-PATIENCE = 180
 COMMANDS = ("audit", "moved", "agreement", "second-look")
 
 
@@ -23,25 +20,6 @@ def project(settings, planted):
     register()
     yield Workspace.create("net", reading(*planted), settings=settings)
     unregister()
-
-
-def shell(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gadcore", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str):
-    """What a command prints with --json, in this process."""
-    capsys.readouterr()
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def spoken(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What a command prints for people, in this process."""
-    capsys.readouterr()
-    assert main(list(arguments)) == 0
-    return capsys.readouterr().out
 
 
 def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, planted) -> None:

@@ -3,9 +3,9 @@
 200 simulated sessions on each of three graphs: 200 labels in batches of ten with the settings of the app,
 then 200 cases of the random audit alone. A row of benchmarks/results/audit.jsonl is the record of one
 session, not an estimate: ``graph, method`` (the model), ``seed, labels, nodes, anomalies, verdicts`` (one
-character each, 1 anomalous), ``draws`` ([position among the verdicts, inclusion probability] of the audit
-cases), ``tops`` (labels given → the best LIST nodes of the ranking then, a character each: a or n with a
-verdict, A or N without, by the truth), ``cpu_seconds, versions, command``.
+character each, 1 anomalous), ``draws`` (inclusion probability → positions among the verdicts of the audit
+cases drawn with it), ``tops`` (labels given → the best LIST nodes of the ranking then, a character each: a or
+n with a verdict, A or N without, by the truth), ``cpu_seconds, versions, command``.
 
 docs/audit.md is drawn from the files alone: the estimators of gadcore/audit.py are applied to the records, so
 that a change of an estimator needs no session to be simulated again.
@@ -95,11 +95,7 @@ def measure(cell: AuditCell) -> dict[str, Any]:
         "nodes": int(truth.known.sum()),
         "anomalies": session.anomalies,
         "verdicts": "".join(map(str, session.verdicts)),
-        "draws": [
-            [at, session.inclusion[node]]
-            for at, node in enumerate(session.asked)
-            if node in session.inclusion
-        ],
+        "draws": _draws(session),
         "tops": tops,
         "cpu_seconds": round(time.process_time() - start, 3),
         "versions": versions(),
@@ -120,6 +116,15 @@ def _reduced(name: str) -> Graph:
     columns = tuple(f"direction {i + 1}" for i in range(DIRECTIONS))
     basis = diversity_basis(graph, rank=DIRECTIONS)
     return replace(graph, x=basis, feature_names=columns, feature_columns=columns)
+
+
+def _draws(session: Session) -> dict[str, list[int]]:
+    """Positions of the audit cases by their inclusion probability, of which a session has few."""
+    found: dict[str, list[int]] = {}
+    for at, node in enumerate(session.asked):
+        if node in session.inclusion:
+            found.setdefault(repr(session.inclusion[node]), []).append(at)
+    return found
 
 
 def _top(session: Session, detector: Detector, truth: Truth) -> str:

@@ -52,7 +52,7 @@ Judged = tuple[Row, list[Look], list[Advice]]  # a session and all that was show
 
 def report_at(row: Row, labels: int, k: int) -> AuditReport:
     """What the app shows after so many labels of a recorded session."""
-    probability = dict(row["draws"])
+    probability = {at: float(each) for each, places in row["draws"].items() for at in places}
     events = [
         LabelEvent(
             id=at,

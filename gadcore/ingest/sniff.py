@@ -17,7 +17,7 @@ UNREADABLE = (  # what zipfile, gzip and numpy raise on damaged archives
     OSError,
     EOFError,
     LookupError,
-    RuntimeError,  # a password; NotImplementedError, an unknown compression, is one too
+    RuntimeError,  # a password, or a compression that zipfile does not know
     ValueError,
     MemoryError,
 )

@@ -156,3 +156,11 @@ def open_label(page: Page, server: Server, workspace: Workspace) -> None:
 def settled(page: Page) -> None:
     """Wait until the server has confirmed every event."""
     expect(page.locator("[data-testid=workbench][data-settled=yes]")).to_be_attached()
+
+
+@pytest.fixture
+def opened(tabs: Tabs, server: Server, project: Callable[..., Workspace]) -> tuple[Page, Workspace]:
+    """The screen of a fresh, ranked project without labels."""
+    workspace, page = project(), tabs.new()
+    open_label(page, server, workspace)
+    return page, workspace

@@ -1,0 +1,205 @@
+"""The labelling screen beside others: two people, retraining, filters, other pages, any size of window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from gadcore.workspace import Workspace
+
+from .conftest import Server, Tabs, open_label, part, settled
+from .label_screen import marked, row, rows, shows, verdicts
+
+
+def test_two_people_see_each_others_labels(tabs, server, project) -> None:
+    workspace = project()
+    ana, ben = tabs.new(), tabs.new()
+    for page, name in ((ana, "ana"), (ben, "ben")):
+        open_label(page, server, workspace)
+        part(page, "analyst").fill(name)
+        part(page, "analyst").press("Enter")
+    first, second = rows(ana)[:2]
+    ana.keyboard.press("a")
+    marked(ben, first, "anomalous")
+    row(ben, second).click()
+    shows(ben, second)
+    ben.keyboard.press("n")
+    marked(ana, second, "normal")
+    settled(ben)
+    assert {node: event.analyst for node, event in workspace.current().items()} == {
+        first: "ana",
+        second: "ben",
+    }
+    ana.keyboard.press("z")  # takes back ana's verdict, not the later one of ben
+    settled(ana)
+    assert verdicts(workspace) == {second: "normal"}
+
+
+def test_a_retrain_brings_a_new_order_and_leaves_the_case(tabs, server, project) -> None:
+    workspace, page = project(labels=True), tabs.new()
+    open_label(page, server, workspace)
+    node = rows(page)[0]
+    shows(page, node)
+    page.keyboard.press("t")
+    expect(part(page, "progress")).not_to_be_empty()
+    expect(part(page, "model")).to_contain_text("Run 2", timeout=120_000)
+    expect(part(page, "toasts")).to_contain_text("next case")
+    expect(part(page, "progress")).to_be_empty()
+    shows(page, node)
+    top = next(other for other in rows(page) if other != node)
+    page.keyboard.press("u")
+    shows(page, top)
+    assert workspace.current_run().number == 2
+
+
+def test_enough_verdicts_retrain_by_themselves(tabs, server, project) -> None:
+    workspace, page = project(labels=True, models=("sgc-lr",)), tabs.new()
+    open_label(page, server, workspace)
+    part(page, "auto").select_option("10")
+    settled(page)
+    for key in ["a", "n"] * 5:
+        page.keyboard.press(key)
+    settled(page)
+    expect(part(page, "model")).to_contain_text("Run 2", timeout=120_000)
+    expect(part(page, "counts").locator("[data-count=fresh] b")).to_have_text("0")
+    used = workspace.current_run()
+    assert (used.number, used.normal + used.anomalous) == (2, 48)
+
+
+def test_the_order_can_be_filtered(opened) -> None:
+    page, _ = opened
+    first = rows(page)[0]
+    page.keyboard.press("a")
+    settled(page)
+    part(page, "filter").select_option("anomalous")
+    expect(page.locator("[data-testid=queue] .rf-row")).to_have_count(1)
+    assert rows(page) == [first]
+    part(page, "filter").select_option("unsure")
+    expect(part(page, "queue-state")).to_contain_text("No node fits")
+    part(page, "filter").select_option("unlabelled")
+    expect(row(page, first)).to_have_count(0)
+    expect(page.locator("[data-testid=queue] .rf-row").first).to_be_visible()
+
+
+def test_labelled_cases_are_reviewed_one_after_another(opened) -> None:
+    page, workspace = opened
+    first, second = rows(page)[:2]
+    page.keyboard.press("a")
+    page.keyboard.press("a")
+    settled(page)
+    part(page, "filter").select_option("anomalous")
+    expect(page.locator("[data-testid=queue] .rf-row")).to_have_count(2)
+    top, bottom = rows(page)
+    assert {top, bottom} == {first, second}
+    row(page, top).click()
+    shows(page, top)
+    page.keyboard.press("n")
+    shows(page, bottom)
+    settled(page)
+    assert verdicts(workspace) == {top: "normal", bottom: "anomalous"}
+
+
+def test_export_is_one_key_away_and_knows_the_last_verdict(opened) -> None:
+    page, workspace = opened
+    page.keyboard.press("a")
+    page.keyboard.press("x")
+    expect(page.get_by_role("heading", name="Export").first).to_be_visible()
+    assert list(verdicts(workspace).values()) == ["anomalous"]
+
+
+def test_links_to_other_pages_wait_for_the_last_verdicts(opened) -> None:
+    page, workspace = opened
+    order = rows(page)[:8]
+    for _ in order:
+        page.keyboard.press("n")
+    page.get_by_role("link", name="Train").first.click()
+    expect(page.get_by_role("heading", name="Train").first).to_be_visible()
+    assert verdicts(workspace) == dict.fromkeys(order, "normal")
+
+
+def test_all_keys_are_listed(opened) -> None:
+    page, _ = opened
+    page.keyboard.press("?")
+    expect(part(page, "help-dialog")).to_contain_text("undo")
+    page.keyboard.press("a")  # silent under a dialog
+    page.keyboard.press("Escape")
+    expect(part(page, "help-dialog")).to_be_hidden()
+    expect(part(page, "counts").locator("[data-count=anomalous] b")).to_have_text("0")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (2560, 1300)])
+def test_everything_fits_the_window(tabs, server, project, width, height) -> None:
+    workspace, page = project(), tabs.new(width=width, height=height)
+    open_label(page, server, workspace)
+    sizes = page.evaluate(
+        """() => {
+          const main = document.querySelector('.stMain');
+          const strip = document.querySelector('.rf-strip');
+          return {across: main.scrollWidth - main.clientWidth, strip: strip.scrollWidth - strip.clientWidth,
+                  bottom: document.querySelector('.rf-panes').getBoundingClientRect().bottom - innerHeight};
+        }"""
+    )
+    assert sizes["across"] <= 0
+    assert sizes["strip"] <= 0
+    assert sizes["bottom"] <= 0
+
+
+def test_a_point_on_the_map_opens_its_case(tabs, server, project) -> None:
+    workspace, page = project(labels=True, models=("an",)), tabs.new()  # a model with an embedding
+    open_label(page, server, workspace)
+    current = rows(page)[0]
+    expect(page.locator(f"[data-testid=map-current][data-node={current}]")).to_be_visible()
+    page.locator(".js-plotly-plot .nsewdrag").first.scroll_into_view_if_needed()
+    target = page.evaluate(
+        """current => {
+          const plot = document.querySelector('.js-plotly-plot');
+          const { xaxis, yaxis } = plot._fullLayout;
+          const points = plot._fullData.filter(t => t.name.startsWith('No verdict')).flatMap(
+            t => Array.from(t.x, (x, i) => ({ node: t.text[i], px: xaxis.c2p(x), py: yaxis.c2p(t.y[i]) })));
+          const gap = (p, q) => q === p ? Infinity : Math.hypot(p.px - q.px, p.py - q.py);
+          const room = p => Math.min(...points.map(q => gap(p, q)));
+          const others = points.filter(p => p.node !== current).map(p => ({ ...p, room: room(p) }));
+          const { node, px, py } = others.sort((p, q) => q.room - p.room)[0];
+          const box = plot.getBoundingClientRect();
+          return { node, x: box.left + xaxis._offset + px, y: box.top + yaxis._offset + py };
+        }""",
+        current,
+    )
+    page.mouse.move(target["x"], target["y"])
+    page.mouse.click(target["x"], target["y"])
+    shows(page, target["node"])
+    expect(page.locator(f"[data-testid=map-current][data-node={target['node']}]")).to_be_visible()
+
+
+def test_the_queue_follows_a_verdict_until_the_next_run(
+    tabs: Tabs, server: Server, project: Callable[..., Workspace]
+) -> None:
+    workspace, page = project(labels=True, models=("sgc-lr",)), tabs.new()
+    open_label(page, server, workspace)
+    basis, moved = part(page, "queue-basis"), page.locator("[data-testid=queue] .rf-provisional")
+    expect(basis).to_have_text("Run 1")
+    before = rows(page)
+    page.keyboard.press("n")
+    expect(basis).to_contain_text("Provisional: 1 verdict since run 1")
+    expect(part(page, "provisional-place")).to_contain_text("since run 1")
+    shows(page, before[1])
+    after = rows(page)
+    assert after[:3] == before[:3]  # decided, on screen, next
+    assert after[3:] != before[3:]
+    expect(moved.first).to_be_visible()
+    page.keyboard.press("z")
+    expect(basis).to_have_text("Run 1")
+    expect(moved).to_have_count(0)
+    shows(page, before[0])
+    page.keyboard.press("n")
+    expect(part(page, "basis-retrain")).to_be_visible()
+    part(page, "provisional").click()
+    expect(basis).to_have_text("Run 1")
+    part(page, "provisional").click()
+    expect(basis).to_contain_text("Provisional")
+    assert workspace.train("sgc-lr").status == "done"
+    expect(basis).to_have_text("Run 2")
+    expect(moved).to_have_count(0)
+    expect(part(page, "provisional-place")).to_have_count(0)
