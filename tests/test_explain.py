@@ -12,11 +12,20 @@ import pytest
 import scipy.sparse as sp
 
 from gadcore.detectors import make_detector
-from gadcore.detectors.arrays import propagate
+from gadcore.detectors.arrays import normalised_adjacency, propagate
+from gadcore.detectors.plus.members import (
+    DIFFUSED,
+    DIFFUSED_EVENLY,
+    DIFFUSION_STEPS,
+    SMOOTHING,
+    diffused_attributes,
+    random_walk,
+)
 from gadcore.errors import ModelError
 from gadcore.explain import NO_ACCOUNT, explain, reasons
 from gadcore.explain.boosters import read_trees
 from gadcore.explain.columns import Columns
+from gadcore.explain.models import read_model
 from gadcore.explain.sentences import attribute_sentence, columns_of, verdict_sentence
 from gadcore.explain.view import Variants, view_of
 from gadcore.graph import Graph, make_graph
@@ -119,6 +128,34 @@ def test_rows_of_the_graph_without_an_edge_equal_those_of_that_graph(planted):
     rows = Variants(view_of(graph), node, np.array([other])).z(2)
     assert np.allclose(rows[0], propagate(graph, 2)[2][node], atol=1e-5)
     assert np.allclose(rows[1], propagate(without_edge(graph, node, other), 2)[2][node], atol=1e-5)
+
+
+@pytest.mark.parametrize("place", [DIFFUSED, DIFFUSED_EVENLY])
+def test_diffused_rows_without_an_edge_equal_those_of_that_graph(place, planted):
+    graph = sparse_copy(planted[0])
+    node, other = 3, int(graph.neighbours(3)[0][1])
+    variants = Variants(view_of(graph), node, np.array([other]))
+    _, found = variants.diffused(SMOOTHING, DIFFUSION_STEPS, even=place == DIFFUSED_EVENLY)
+    plain = np.ones(graph.n_features, dtype=np.float32)
+    for row, own in zip(found, (graph, without_edge(graph, node, other))):
+        adjacency = normalised_adjacency(own)
+        both = diffused_attributes(own, adjacency, random_walk(adjacency, own), plain)
+        assert np.allclose(row, both[place - DIFFUSED][node], atol=1e-5)
+    assert np.allclose(variants.even_walk(SMOOTHING, DIFFUSION_STEPS).sum(axis=0), 1)
+
+
+def test_parts_of_each_diffused_member_add_up_to_its_score(planted, planted_labels, tmp_path):
+    graph = sparse_copy(planted[0])
+    detector = saved("an+", graph, planted_labels, tmp_path)
+    parts = read_model(tmp_path, graph).members
+    wide = [i for i, member in enumerate(detector.members_) if member.kind == "diffused"]
+    assert wide
+    for node in (0, int(np.argmax(detector.scores_))):
+        variants = Variants(view_of(graph), node, np.zeros(0, dtype=np.int64))
+        for i in wide:
+            account = parts[i].member.account(variants)
+            assert np.isclose(account.total, detector.members_[i].scores[node], atol=1e-4)
+            assert np.count_nonzero(account.nodes) > len(graph.neighbours(node)[0])
 
 
 def test_trees_are_read_without_xgboost_and_give_its_margins(planted, planted_labels, tmp_path):

@@ -141,6 +141,7 @@ class Task:
     held_y: npt.NDArray[np.int8]
     fold: IntArray | None
     strengths: Array
+    inverse: Sequence[Array] = ()  # 1 / length of the rows of each of ``powers``, where they are kept
 
     @property
     def n_folds(self) -> int:
@@ -154,6 +155,7 @@ class Task:
         validation: Labels | None,
         fold: IntArray | None,
         strengths: Sequence[float] | None = None,
+        inverse: Sequence[Array] = (),
     ) -> Task:
         """A task with these values of C to choose from, or with the usual ones."""
         held = validation if usable(validation) else Labels.none()
@@ -166,6 +168,7 @@ class Task:
             held.targets,
             None if len(held) else fold,
             np.asarray(STRENGTHS if strengths is None else strengths, dtype=np.float64),
+            inverse,
         )
 
 
@@ -192,7 +195,9 @@ def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
         judged = task.fold >= 0
         quality = [fold_auc(task.y[judged], held_out[judged, i], task.fold[judged]) for i in range(c)]
     elif len(task.held):
-        values = _decision(z[task.held], raw_w[:, :c], raw_b[:c], unit)
+        rows_held = z[task.held]
+        inverse = task.inverse[hops][task.held] if task.inverse else inverse_norms(rows_held)
+        values = _decision(rows_held, raw_w[:, :c], raw_b[:c], inverse if unit else None)
         quality = [auc(task.held_y, values[:, i]) for i in range(c)]
     best = _first_best(quality, task.strengths)
 
@@ -217,12 +222,16 @@ def choose(found: Sequence[Fitted]) -> Fitted:
     return found[int(np.nanargmax(quality))]
 
 
-def score_heads(heads: Sequence[Head], powers: Sequence[Features]) -> FloatArray:
-    """(N, M) scores of heads on the same ÂᵏX, in one product."""
-    z = powers[heads[0].hops]
+def score_heads(
+    heads: Sequence[Head], powers: Sequence[Features], inverse: Sequence[Array] = ()
+) -> FloatArray:
+    """(N, M) scores of heads on the same ÂᵏX, in one product; ``inverse`` as in Task."""
+    hops = heads[0].hops
+    z = powers[hops]
     coefficients = fitting_columns(np.stack([head.coefficient for head in heads], axis=1), z)
     intercepts = np.array([head.intercept for head in heads])
-    return _decision(z, coefficients, intercepts, heads[0].unit).astype(np.float32)
+    lengths = (inverse[hops] if inverse else inverse_norms(z)) if heads[0].unit else None
+    return _decision(z, coefficients, intercepts, lengths).astype(np.float32)
 
 
 def column_moments(z: Features) -> tuple[Array, Array]:
@@ -280,10 +289,10 @@ def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> Floa
     return out
 
 
-def _decision(z: Features, coefficients: npt.NDArray[Any], intercepts: Array, unit: bool) -> Array:
-    """(rows, M) decision values."""
+def _decision(z: Features, coefficients: npt.NDArray[Any], intercepts: Array, inverse: Array | None) -> Array:
+    """(rows, M) decision values, of rows scaled by ``inverse`` if there is one."""
     f = np.asarray(z @ coefficients)
-    return np.asarray((f * inverse_norms(z)[:, None] if unit else f) + intercepts)
+    return np.asarray((f if inverse is None else f * inverse[:, None]) + intercepts)
 
 
 def _problems(task: Task) -> tuple[Array, Array]:

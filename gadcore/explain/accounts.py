@@ -4,6 +4,7 @@
 
 linear, standard, background   z·w + b with z = r X: x_ud counts r_u w_d x_ud, against the mean node
 smoothed                       Σ_u π_u (f_u − f̄): node u counts by its own linear score
+diffused                       z·w + b with z = Σ_u π_u x_u / ||x_u||, as linear
 propagation                    share of anomalous mass: every labelled node counts by the mass it sends
 attributes, residual           squared distance, column by column
 neighbourhood                  ||e − ē||² with e linear in z: gradient form, from the zero baseline
@@ -104,19 +105,42 @@ class Smoothed:
     steps: int
 
     def raw(self, variants: Variants) -> Array:
-        walk = variants.walk(self.alpha, self.steps)
+        walk = variants.even_walk(self.alpha, self.steps)
         f = self.source.everywhere(variants.view) - self.offset
         own = self.source.raw(variants)[: walk.shape[1]] - self.offset
         found = walk.T @ f + walk[variants.node] * (own - f[variants.node])
         return _filled(found, variants.count)
 
     def account(self, variants: Variants) -> Account:
-        walk = variants.walk(self.alpha, self.steps)[:, 0]
+        walk = variants.even_walk(self.alpha, self.steps)[:, 0]
         stay = float(walk[variants.node])
         inner = self.source.account(variants).scaled(stay)
         nodes = walk * (self.source.everywhere(variants.view) - self.offset) + inner.nodes
         nodes[variants.node] = 0.0
         return Account(inner.own, nodes, inner.base - stay * self.offset)
+
+
+@dataclass(frozen=True)
+class Diffused:
+    """f(v) = w·z + b, z the unit row of diffused attributes with weighted columns."""
+
+    even: bool
+    weights: Array  # (D,)
+    columns: Array  # (D,) weights of the attributes
+    usual: Array  # (D,) mean z
+    intercept: float
+    alpha: float
+    steps: int
+
+    def raw(self, variants: Variants) -> Array:
+        _, z = variants.diffused(self.alpha, self.steps, even=self.even)
+        return _filled(unit_rows(z * self.columns) @ self.weights + self.intercept, variants.count)
+
+    def account(self, variants: Variants) -> Account:
+        rows, z = variants.diffused(self.alpha, self.steps, even=self.even)
+        scale = self.columns / (float(np.linalg.norm(z[0] * self.columns)) or 1.0)
+        usual = self.weights * self.usual
+        return linear_account(variants, rows[:, 0], self.weights * scale, usual, self.intercept)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,25 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.detectors.arrays import MODEL_FILE, load_arrays
-from gadcore.detectors.plus.members import SMOOTHING, SMOOTHING_STEPS, SPREADING, SPREADING_STEPS
+from gadcore.detectors.plus.members import (
+    DIFFUSED_EVENLY,
+    DIFFUSION_STEPS,
+    SMOOTHING,
+    SMOOTHING_STEPS,
+    SPREADING,
+    SPREADING_STEPS,
+)
 from gadcore.errors import ModelError
-from gadcore.explain.accounts import Account, Accountable, Directions, Linear, Propagation, Smoothed, Unusual
+from gadcore.explain.accounts import (
+    Account,
+    Accountable,
+    Diffused,
+    Directions,
+    Linear,
+    Propagation,
+    Smoothed,
+    Unusual,
+)
 from gadcore.explain.boosters import read_trees
 from gadcore.explain.spheres import ACCOUNTABLE, Sphere
 from gadcore.explain.view import Array, Variants
@@ -166,6 +182,17 @@ def _plus_member(
     if kind == "smoothed":
         head = _head(row, arrays[f"member{j}.coefficient"])
         return Smoothed(head, float(row["offset"]), SMOOTHING, SMOOTHING_STEPS)
+    if kind == "diffused":
+        coefficient, even = arrays[f"member{j}.coefficient"].astype(float), row["hops"] == DIFFUSED_EVENLY
+        return Diffused(
+            even,
+            coefficient,
+            np.ones_like(coefficient) if even else arrays["rare"].astype(float),
+            arrays[f"member{j}.usual"].astype(float),
+            float(row["intercept"]),
+            SMOOTHING,
+            DIFFUSION_STEPS,
+        )
     if kind == "propagation":
         nodes: IntArray = graph.indices_of(state["labelled"])
         return Propagation(nodes, arrays["signed_weights"].astype(float), SPREADING, SPREADING_STEPS)

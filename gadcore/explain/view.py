@@ -1,7 +1,7 @@
 """A node seen from its surroundings: rows of Âᵏ, also for the graph without one of the node's edges.
 
     r⁽ᵏ⁾ = e_v Âᵏ            how much every node counts at v after k averages; z⁽ᵏ⁾_v = r⁽ᵏ⁾ X
-    π   = e_v Π_S            the same for S damped steps (smoothed and propagated members)
+    π   = e_v Π_S            the same for S damped steps, of Â or of a random walk
 
 Without the edge (v, u) of weight w, Â' = S (Â − E) S, where E holds the two entries of the edge and S
 rescales v and u by √((d+1)/(d+1−w)). So all variants are columns of one product.
@@ -86,6 +86,8 @@ class Variants:
         self.view, self.node, self.removed = view, node, removed
         self._rows: list[FloatArray] = []
         self._z: dict[int, Array] = {}
+        self._walks: dict[tuple[float, int], Array] = {}
+        self._diffused: dict[bool, tuple[Array, Array]] = {}
 
     @property
     def count(self) -> int:
@@ -149,9 +151,33 @@ class Variants:
 
     def walk(self, alpha: float, steps: int) -> Array:
         """(N, 1 + edges) π of every variant; column 0 only where edges would take too long."""
-        many = self.view.adjacency.nnz * steps * self.count <= EDGE_BUDGET
-        start = self.rows(0) if many else self.rows(0)[:, :1]
-        return damped(self.step, start, alpha, steps)
+        if (alpha, steps) not in self._walks:
+            many = self.view.adjacency.nnz * steps * self.count <= EDGE_BUDGET
+            start = self.rows(0) if many else self.rows(0)[:, :1]
+            self._walks[alpha, steps] = damped(self.step, start, alpha, steps)
+        return self._walks[alpha, steps]
+
+    def even_walk(self, alpha: float, steps: int) -> Array:
+        """(N, 1 + edges) the same on P = D̃⁻¹(A + I), which is D̃^-½ Â D̃^½: columns add up to 1."""
+        walk = self.walk(alpha, steps)
+        root = np.sqrt(self.view.graph.degree + 1.0)
+        rows: Array = walk * root[:, None] / root[self.node]
+        if walk.shape[1] > 1:  # both ends of an edge lose its weight from their degrees with it
+            _, own, other = self.edge
+            rows[:, 1:] *= own
+            rows[self.node, 1:] /= own
+            rows[self.removed, np.arange(1, walk.shape[1])] /= other
+        return rows
+
+    def diffused(self, alpha: float, steps: int, *, even: bool) -> tuple[Array, Array]:
+        """(N, 1 + edges) π_u / ||x_u|| and (1 + edges, D) Σ_u π_u x_u / ||x_u||, of the variants in π."""
+        if even not in self._diffused:
+            walk = self.even_walk(alpha, steps) if even else self.walk(alpha, steps)
+            rows = walk * self.view.inverse_norms(0)[:, None]
+            reached = np.flatnonzero(rows.any(axis=1))
+            z = np.asarray(self.view.graph.x[reached].T @ rows[reached], dtype=np.float64).T
+            self._diffused[even] = rows, z
+        return self._diffused[even]
 
 
 def damped(step: Any, start: npt.NDArray[Any], alpha: float, steps: int) -> Array:

@@ -8,12 +8,20 @@ import scipy.sparse as sp
 from safetensors.numpy import load_file
 
 from gadcore.detectors import load_detector, make_detector
+from gadcore.detectors.arrays import normalised_adjacency, row_normalised
 from gadcore.detectors.plus.combine import (
     auc_error,
     greedy_selection,
     member_weights,
     percentile_among,
     percentile_between,
+)
+from gadcore.detectors.plus.members import (
+    DIFFUSION_STEPS,
+    SMOOTHING,
+    diffused_attributes,
+    random_walk,
+    rarity,
 )
 from gadcore.errors import Cancelled, ModelError
 from gadcore.graph import make_graph
@@ -270,6 +278,45 @@ def test_many_anomalous_labels_bring_trees_for_sparse_attributes(
     many.save(tmp_path)
     again = load_detector(tmp_path)
     assert np.allclose(again.score_new(sparse), many.scores_, atol=1e-6)
+
+
+def test_diffused_attributes_are_damped_sums_of_unit_rows(sparse):
+    adjacency = normalised_adjacency(sparse)
+    rare = np.linspace(1, 2, sparse.n_features, dtype=np.float32)
+    found = diffused_attributes(sparse, adjacency, random_walk(adjacency, sparse), rare)
+    stay = np.asarray(sparse.adjacency.todense()) + np.eye(sparse.n_nodes)
+    x = row_normalised(sparse.x).toarray()
+    for own, step, columns in zip(
+        found, (adjacency.todense(), stay / stay.sum(axis=1, keepdims=True)), (rare, 1.0)
+    ):
+        expected = x
+        for _ in range(DIFFUSION_STEPS):
+            expected = SMOOTHING * np.asarray(step) @ expected + (1 - SMOOTHING) * x
+        assert np.allclose(own, expected * columns, atol=1e-5)
+
+
+def test_rare_attributes_weigh_more(sparse):
+    having = np.asarray((sparse.x != 0).sum(axis=0)).ravel()
+    order = np.argsort(having)
+    assert np.all(np.diff(rarity(sparse)[order]) <= 1e-6)
+    full = make_graph(sparse.node_ids, _edges(sparse), sp.csr_array(np.ones((sparse.n_nodes, 2))))
+    assert np.allclose(rarity(full), 0)
+
+
+def test_diffused_members_are_for_sparse_attributes_and_score_new_nodes(
+    sparse, planted_labels, fitted, tmp_path
+):
+    assert not any(m.kind == "diffused" for m in fitted.members_)
+    model = make_detector("an+", **SHORT).fit(sparse, planted_labels)
+    names = {m.name for m in model.members_ if m.kind == "diffused"}
+    assert names == {"diffused", "diffused evenly"}
+    model.save(tmp_path)
+    again = load_detector(tmp_path)
+    assert np.allclose(again.score_new(sparse), model.scores_, atol=1e-4)
+    alone = make_graph([*sparse.node_ids, "late"], _edges(sparse), sp.vstack([sparse.x, sparse.x[[0]]]))
+    assert np.isfinite(again.score_new(alone)).all()
+    warm = make_detector("an+", **SHORT).fit(sparse, planted_labels, warm_start=model)
+    assert {m.name for m in warm.members_} >= names
 
 
 def test_graph_without_attributes_works(planted, planted_labels):

@@ -11,15 +11,20 @@ import numpy as np
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NORMAL_ONLY
 from gadcore.detectors.linear import Task
 from gadcore.detectors.plus.members import (
+    DIFFUSED,
+    DIFFUSED_EVENLY,
     ENOUGH,
     HOPS,
     Judge,
     Member,
     background_member,
+    diffused_member,
+    diffused_name,
     head_name,
     linear_member,
     propagation_member,
     smoothed_member,
+    suits_diffusion,
     suits_trees,
     tree_member,
 )
@@ -40,6 +45,7 @@ class Bench:
 
     graph: Graph
     adjacency: Any  # Â
+    walk: Any  # P
     task: Task
     judge: Judge
     seed: int
@@ -64,9 +70,14 @@ Step = Callable[[Bench, list[Member]], tuple[Member, float]]
 def member_steps(basis: str, graph: Graph, anomalous: int) -> list[Step]:
     """The fits to do, in order; each gets the members before it and returns its own and its loss."""
     if basis == BOTH:
+        steps = (
+            [*_LABELLED, _diffused(DIFFUSED), _diffused(DIFFUSED_EVENLY)]
+            if suits_diffusion(graph)
+            else list(_LABELLED)
+        )
         if suits_trees(graph):
-            return [*_LABELLED, _trees(2), _trees(0)]
-        return [*_LABELLED, _trees(1, wide=True)] if anomalous >= ENOUGH else list(_LABELLED)
+            return [*steps, _trees(2), _trees(0)]
+        return [*steps, _trees(1, wide=True)] if anomalous >= ENOUGH else steps
     if basis == NORMAL_ONLY:
         return [
             _background(0, unit=False, value=1, strength=WEAK),
@@ -104,6 +115,8 @@ def prior(member: Member, labels: int, basis: str) -> float:
         return 1 + 2 * few
     if member.kind == "sphere":
         return 1 / 3  # three of them, one per λ
+    if member.kind == "diffused":
+        return 2.0  # no other head sees so far
     single = 1 - few if member.kind == "propagation" or member.name.endswith(" 0") else 1.0
     return 3 * single if member.kind == "trees" and not member.wide else single  # attributes that suit trees
 
@@ -122,9 +135,13 @@ def _background(hops: int, *, unit: bool = True, value: int = 0, strength: float
     return step
 
 
+def _diffused(place: int) -> Step:
+    return lambda bench, _: diffused_member(bench.task_of(diffused_name(place)), bench.judge, place)
+
+
 def _smoothed(source: str) -> Step:
     def step(bench: Bench, done: list[Member]) -> tuple[Member, float]:
-        member = smoothed_member(next(m for m in done if m.name == source), bench.adjacency, bench.judge)
+        member = smoothed_member(next(m for m in done if m.name == source), bench.walk, bench.judge)
         return member, _ranking_loss(member, bench)
 
     return step

@@ -1,8 +1,8 @@
 """``an+``: an ensemble that ranks with any labels or none, combined by rank (combine.py, members.py).
 
-    both labels        linear, standard, background, smoothed and propagation members, boosted trees where
-                       attributes are few and dense or anomalous labels many, and the paper's hypersphere for
-                       three λ (hypersphere.py)
+    both labels        linear, standard, background, smoothed and propagation members, diffused ones where
+                       attributes are sparse, boosted trees where attributes are few and dense or anomalous
+                       labels many, and the paper's hypersphere for three λ (hypersphere.py)
     normal labels      as without labels, and linear heads that tell normal nodes from unlabelled ones
     anomalous labels   linear heads that tell the anomalous nodes from unlabelled ones
     no labels          unusual attributes, unlike its neighbours, unusual neighbourhood (unlabelled.py)
@@ -24,7 +24,7 @@ import numpy as np
 from gadcore.detectors.arrays import normalised_adjacency, propagate
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, OnEpoch, Progress
 from gadcore.detectors.folds import assign_folds, folds_of
-from gadcore.detectors.linear import Task, spread_out, usable
+from gadcore.detectors.linear import Task, inverse_norms, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.build import Bench, build, member_steps, prior
 from gadcore.detectors.plus.combine import (
@@ -37,7 +37,15 @@ from gadcore.detectors.plus.combine import (
     weighted_spread,
 )
 from gadcore.detectors.plus.files import read_model, write_model
-from gadcore.detectors.plus.members import HOPS, Judge, Member
+from gadcore.detectors.plus.members import (
+    HOPS,
+    Judge,
+    Member,
+    diffused_attributes,
+    random_walk,
+    rarity,
+    suits_diffusion,
+)
 from gadcore.detectors.plus.reduced import leading_directions
 from gadcore.detectors.plus.scoring import Memory, score_grown
 from gadcore.detectors.plus.unlabelled import Scale
@@ -54,11 +62,14 @@ LAMBDAS = (1.0, 10.0, 100.0)
 
 @dataclass(frozen=True)
 class _Products:
-    """ÂᵏX and Â of one graph, kept for the next fit on it."""
+    """Â, P, ÂᵏX and with both labels diffused attributes of one graph, kept for the next fit on it."""
 
     graph: Graph
-    powers: list[Features]
     adjacency: Any
+    walk: Any
+    powers: list[Features]
+    inverse: list[Array]  # 1 / length of their rows
+    rare: FloatArray | None = None  # weights of columns that were diffused
 
 
 class AnPlus(Detector):
@@ -121,7 +132,7 @@ class AnPlus(Detector):
         self.strengths_ = {m.name: m.head.strength for m in members if m.head is not None}
         self._combine(members, bench.judge, len(labels), graph.n_nodes)
         self._place(bench)
-        self._memory = self._remember(graph, labels, bench)
+        self._memory = self._remember(graph, labels, bench, products)
         self.history_ = report.history
         return self
 
@@ -139,8 +150,22 @@ class AnPlus(Detector):
     def _prepare(self, graph: Graph, earlier: AnPlus | None) -> _Products:
         kept = earlier._products if earlier is not None else None
         if kept is not None and (kept.graph is graph or kept.graph.fingerprint == graph.fingerprint):
-            return replace(kept, graph=graph)
-        return _Products(graph, propagate(graph, HOPS), normalised_adjacency(graph))
+            products = replace(kept, graph=graph)
+        else:
+            adjacency = normalised_adjacency(graph)
+            powers = propagate(graph, HOPS)
+            lengths = [inverse_norms(z) for z in powers]
+            products = _Products(graph, adjacency, random_walk(adjacency, graph), powers, lengths)
+        if self.basis_ == BOTH and products.rare is None and suits_diffusion(graph):
+            rare = rarity(graph)
+            wide = diffused_attributes(graph, products.adjacency, products.walk, rare)
+            products = replace(
+                products,
+                powers=[*products.powers, *wide],
+                inverse=[*products.inverse, *(inverse_norms(z) for z in wide)],
+                rare=rare,
+            )
+        return products
 
     def _task(
         self, products: _Products, labels: Labels, validation: Labels | None, earlier: AnPlus | None
@@ -152,12 +177,12 @@ class AnPlus(Detector):
             )
             assigned = assign_folds(products.graph, labels, self.folds, seed=self.seed, previous=before)
             fold = folds_of(products.graph, labels, assigned) if assigned else None
-        return Task.make(products.powers, labels, validation, fold, self.strengths)
+        return Task.make(products.powers, labels, validation, fold, self.strengths, products.inverse)
 
     def _bench(self, products: _Products, task: Task, labels: Labels, earlier: AnPlus | None) -> Bench:
         graph, powers = products.graph, products.powers
         judge = Judge(task, graph.n_nodes, self.seed)
-        bench = Bench(graph, products.adjacency, task, judge, self.seed)
+        bench = Bench(graph, products.adjacency, products.walk, task, judge, self.seed)
         if self.basis_ == BOTH:
             known = earlier is not None and earlier.basis_ == BOTH and earlier.auc_ is not None
             return replace(bench, chosen=earlier.strengths_) if earlier is not None and known else bench
@@ -268,11 +293,12 @@ class AnPlus(Detector):
         row = max(rows)[1] if rows else int(np.argmax(np.nan_to_num(self.spheres_.auc, nan=0.0)))
         self.embedding_, self.centre_ = self.spheres_.embedding(row), self.spheres_.centre(row)
 
-    def _remember(self, graph: Graph, labels: Labels, bench: Bench) -> Memory:
+    def _remember(self, graph: Graph, labels: Labels, bench: Bench, products: _Products) -> Memory:
         y = labels.targets
         signed = np.where(y == 1, 1.0, -1.0) * balanced(y, labels.weights)
         ids = tuple(str(graph.node_ids[node]) for node in labels.indices)
-        return Memory(ids, signed, bench.directions, bench.centre, bench.scale, self.spheres_)
+        rare = products.rare if any(member.kind == "diffused" for member in self.members_) else None
+        return Memory(ids, signed, bench.directions, bench.centre, bench.scale, rare, self.spheres_)
 
     def _write(self, folder: Path) -> dict[str, Any]:
         return write_model(self, self._memory, folder)

@@ -5,6 +5,7 @@ detector.json
     members     list of {name, kind, weight, auc}, and by kind
                   linear, standard, background   hops, unit, intercept, strength
                   smoothed                       the same of its source, and offset f̄
+                  diffused                       the same; hops is 4, or 5 for the even one (members.py)
                   trees                          hops, file of the booster, wide: rows are sparse
                   sphere                         row i: its arrays are sphere.m{i}.…
     labelled    node ids in the order of signed_weights
@@ -14,8 +15,10 @@ detector.json
 model.safetensors
     scores (N,), spread (N,), out_of_fold (N,) where known, embedding (N, K), centre (K,)
     member{j}.scores (N,)        raw scores, which rank both these nodes and later ones
-    member{j}.coefficient (D,)   w of linear, standard, background and smoothed members
+    member{j}.coefficient (D,)   w of linear, standard, background, smoothed and diffused members
+    member{j}.usual (D,)         mean row of a diffused member
     signed_weights (n,)          balanced label weights, negative for normal, of the propagation member
+    rare (D,)                    weights of columns, where a member is diffused
     directions (D, r), directions.centre (r,)     without both labels only
     shift (D,), spread_of_columns (D,)            without anomalous labels only
     sphere.…                     arrays of the hypersphere (names in hypersphere.py)
@@ -57,6 +60,7 @@ def write_model(model: AnPlus, memory: Memory, folder: Path) -> dict[str, Any]:
         "directions.centre": memory.centre,
         "shift": None if memory.scale is None else memory.scale.shift,
         "spread_of_columns": None if memory.scale is None else memory.scale.spread,
+        "rare": memory.rare,
     }
     arrays: Arrays = {"scores": model.scores_, "signed_weights": memory.signed_weights}
     arrays |= {name: value for name, value in optional.items() if value is not None}
@@ -65,6 +69,8 @@ def write_model(model: AnPlus, memory: Memory, folder: Path) -> dict[str, Any]:
         arrays[f"member{j}.scores"] = member.scores
         if member.head is not None:
             arrays[f"member{j}.coefficient"] = member.head.coefficient
+        if member.usual is not None:
+            arrays[f"member{j}.usual"] = member.usual
         rows.append(_row(member, float(weight), model.member_aucs_[j], f"booster{j}.ubj"))
         if member.booster is not None:
             member.booster.save_model(folder / f"booster{j}.ubj")
@@ -131,6 +137,7 @@ def _member(row: dict[str, Any], j: int, arrays: Arrays, folder: Path) -> Member
         booster,
         row["hops"] if booster is not None else 0,
         row.get("wide", False),
+        arrays.get(f"member{j}.usual"),
         row.get("row", -1),
     )
 
@@ -150,4 +157,5 @@ def _memory(model: AnPlus, arrays: Arrays, state: dict[str, Any]) -> Memory:
     if state["unit"] is not None:
         scale = Scale(state["unit"], arrays["shift"], arrays["spread_of_columns"])
     centre = arrays.get("directions.centre")
-    return Memory(tuple(state["labelled"]), arrays["signed_weights"], directions, centre, scale, spheres)
+    labelled, signed, rare = tuple(state["labelled"]), arrays["signed_weights"], arrays.get("rare")
+    return Memory(labelled, signed, directions, centre, scale, rare, spheres)

@@ -4,7 +4,11 @@ linear       Σ_d w_d z_vd + b on ÂᵏX with unit rows, k = 0 … 3 (linear.py)
 standard     the same on standardised columns: magnitudes count, for attributes that are dense numbers
 background   the same, fitted with random unlabelled nodes as weak normals: anomalies are rare, so these
              show what is normal when only a few nodes are labelled
-smoothed     Π (f − f̄), Π = (1 − α) Σ_{s<S} α^s Â^s, of a linear member: evidence of the wider neighbourhood
+smoothed     Π (f − f̄), Π = (1 − α) Σ_s α^s P^s with P = D̃⁻¹(A + I), of a linear member: the mean score on
+             a random walk, evidence of the wider neighbourhood
+diffused     as linear, on attributes of the wider neighbourhood, where these are sparse: "diffused evenly" on
+             ΠX, "diffused" on the same with Â for P, which counts a node less the more edges it has, and with
+             columns weighted by rarity; rows of X have unit length before and after
 propagation  verdicts spread over edges (floors.py)
 trees        boosted trees (trees.py): on X and on [X, ÂX, Â²X] where attributes are few and dense; on [X, ÂX]
              of any others once many anomalous nodes are labelled
@@ -20,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from gadcore.detectors.arrays import row_normalised
 from gadcore.detectors.floors import propagated_shares
-from gadcore.detectors.linear import Fitted, Head, Task, fit_head, score_heads
+from gadcore.detectors.linear import Fitted, Head, Task, fit_head, fitting_columns, score_heads
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.combine import percentile_among
 from gadcore.graph import FloatArray, Graph
@@ -33,6 +38,10 @@ HOPS = 3
 REFERENCE = 2000  # nodes that a fold's scores are ranked among
 BACKGROUND = 200  # unlabelled nodes taken as weak normals
 SMOOTHING, SMOOTHING_STEPS = 0.9, 20
+DIFFUSION_STEPS = 10  # of Π for attributes, which cost a product with all of X each
+BLOCK = 128  # columns diffused at a time: they stay in the processor's cache
+DIFFUSED, DIFFUSED_EVENLY = HOPS + 1, HOPS + 2  # places of diffused attributes, after the powers
+DIFFUSION_ENTRIES = 100_000_000  # of diffused attributes, which are dense: 400 MB
 SPREADING, SPREADING_STEPS = 0.9, 30
 TREE_COLUMNS = 200  # trees only up to so many attributes
 TREES: dict[str, Any] = {"rounds": 120, "learning_rate": 0.08}
@@ -53,6 +62,7 @@ class Member:
     booster: Any = None
     hops: int = 0  # of trees
     wide: bool = False  # trees on sparse rows, where absent means missing
+    usual: FloatArray | None = None  # (D,) mean row of a diffused member, which its parts are told against
     row: int = -1  # of a sphere: its place among the hypersphere's members
     fold_scores: tuple[FloatArray, ...] = ()  # of all nodes, by the models without each fold; while fitting
 
@@ -123,21 +133,67 @@ def with_background(task: Task, seed: int, value: int = 0) -> Task:
     )
 
 
-def smoothed_member(source: Member, adjacency: Any, judge: Judge) -> Member:
+def smoothed_member(source: Member, walk: Any, judge: Judge) -> Member:
     """Π (f − f̄) of a linear member."""
     offset = float(source.scores.mean())
     centred = np.stack([source.scores - offset, *(f - f.mean() for f in source.fold_scores)], axis=1)
-    spread = smoothed(adjacency, centred)
+    spread = damped(walk, centred)
     ranks = judge.ranks(spread[:, 0], list(spread[:, 1:].T))
     return Member(f"smoothed {source.name}", "smoothed", spread[:, 0].copy(), ranks, source.head, offset)
 
 
-def smoothed(adjacency: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Π values, by S steps of  m ← α Â m + (1 − α) values."""
-    mass = values
-    for _ in range(SMOOTHING_STEPS):
-        mass = SMOOTHING * (adjacency @ mass) + (1 - SMOOTHING) * values
-    return np.asarray(mass, dtype=np.float32)
+def random_walk(adjacency: Any, graph: Graph) -> Any:
+    """P = D̃⁻¹(A + I), from Â."""
+    root = np.sqrt(graph.degree + 1.0).astype(np.float32)
+    return sp.csr_array(sp.diags_array(1.0 / root) @ adjacency @ sp.diags_array(root))
+
+
+def damped(step: Any, values: npt.NDArray[Any], steps: int = SMOOTHING_STEPS) -> npt.NDArray[Any]:
+    """Π values, by S steps of  m ← α P m + (1 − α) values."""
+    out = np.empty(values.shape, dtype=np.float32)
+    scaled = step * np.float32(SMOOTHING)
+    for first in range(0, values.shape[1], BLOCK):
+        columns = slice(first, first + BLOCK)
+        mass = np.ascontiguousarray(values[:, columns], dtype=np.float32)
+        start = (1 - SMOOTHING) * mass
+        for _ in range(steps):
+            mass = scaled @ mass
+            mass += start
+        out[:, columns] = mass
+    return out
+
+
+def suits_diffusion(graph: Graph) -> bool:
+    """Whether attributes are sparse, and few enough to be diffused."""
+    return sp.issparse(graph.x) and graph.n_nodes * graph.n_features <= DIFFUSION_ENTRIES
+
+
+def rarity(graph: Graph) -> FloatArray:
+    """(D,) √log((N + 1) / (n_d + 1)), n_d nodes having the attribute: the root of its inverse frequency."""
+    n = graph.n_nodes
+    having = np.bincount(sp.csr_array(graph.x).indices, minlength=graph.n_features)
+    return np.sqrt(np.log((n + 1) / (np.minimum(having, n) + 1))).astype(np.float32)
+
+
+def diffused_attributes(graph: Graph, adjacency: Any, walk: Any, rare: FloatArray) -> list[FloatArray]:
+    """What the two diffused members see, in the order of their places; dense."""
+    rows = row_normalised(graph.x).toarray()
+    weights = fitting_columns(rare[:, None], rows)[:, 0]
+    return [damped(adjacency, rows, DIFFUSION_STEPS) * weights, damped(walk, rows, DIFFUSION_STEPS)]
+
+
+def diffused_member(task: Task, judge: Judge, place: int) -> tuple[Member, float]:
+    """A linear member on diffused attributes."""
+    fitted = fit_head(task, place)
+    z = task.powers[place]
+    usual = z.T @ (task.inverse[place] / z.shape[0]).astype(np.float32)
+    member = _from_heads(diffused_name(place), "diffused", fitted, task, judge)
+    return replace(member, usual=usual), fitted.loss
+
+
+def diffused_name(place: int) -> str:
+    """Name of the diffused member of this place."""
+    return "diffused evenly" if place == DIFFUSED_EVENLY else "diffused"
 
 
 def propagation_member(task: Task, judge: Judge, adjacency: Any) -> Member:
@@ -181,5 +237,5 @@ def suits_trees(graph: Graph) -> bool:
 
 
 def _from_heads(name: str, kind: str, fitted: Fitted, task: Task, judge: Judge) -> Member:
-    scores, *folds = score_heads([fitted.head, *fitted.folds], task.powers).T
+    scores, *folds = score_heads([fitted.head, *fitted.folds], task.powers, task.inverse).T
     return Member(name, kind, scores, judge.ranks(scores, folds), fitted.head, fold_scores=tuple(folds))

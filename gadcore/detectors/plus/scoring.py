@@ -12,13 +12,21 @@ import numpy.typing as npt
 from gadcore.detectors.arrays import normalised_adjacency, propagate
 from gadcore.detectors.floors import propagated_shares
 from gadcore.detectors.plus.combine import percentile_between
-from gadcore.detectors.plus.members import SPREADING, SPREADING_STEPS, Member, smoothed
+from gadcore.detectors.plus.members import (
+    HOPS,
+    SPREADING,
+    SPREADING_STEPS,
+    Member,
+    damped,
+    diffused_attributes,
+    random_walk,
+)
 from gadcore.detectors.plus.reduced import Directions
 from gadcore.detectors.plus.unlabelled import Scale, attribute_distance, neighbour_residual
 from gadcore.graph import FloatArray, Graph
 
 Array = npt.NDArray[np.float64]
-HEADS = ("linear", "standard", "background")
+HEADS = ("linear", "standard", "background", "diffused")
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,7 @@ class Memory:
     directions: Directions | None = None
     centre: FloatArray | None = None
     scale: Scale | None = None
+    rare: FloatArray | None = None  # (D,) weights of the columns that a diffused member sees
     spheres: Any = None  # Members of the hypersphere
 
 
@@ -51,8 +60,11 @@ class _Scorer:
         hops += [member.hops for member in members]
         if memory.directions is not None:
             hops.append(memory.directions.hops)
-        self.powers = propagate(graph, max(hops, default=0))
+        self.powers = propagate(graph, HOPS if memory.rare is not None else max(hops, default=0))
         self.adjacency = normalised_adjacency(graph)
+        self.walk = random_walk(self.adjacency, graph)
+        if memory.rare is not None:
+            self.powers += diffused_attributes(graph, self.adjacency, self.walk, memory.rare)
         needed = any(member.kind == "sphere" for member in members)
         self.spheres: Any = memory.spheres.score_new(graph) if needed else None
 
@@ -61,7 +73,8 @@ class _Scorer:
         if member.kind in HEADS and member.head is not None:
             return member.head.scores(self.powers)
         if member.kind == "smoothed" and member.head is not None:
-            return smoothed(self.adjacency, member.head.scores(self.powers) - member.offset)
+            centred = member.head.scores(self.powers) - member.offset
+            return np.asarray(damped(self.walk, centred[:, None])[:, 0])
         if member.kind == "sphere":
             return np.asarray(self.spheres[member.row])
         if member.kind == "trees":
