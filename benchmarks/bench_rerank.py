@@ -22,17 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from benchmarks.large_graph import pubmed_or_random
 from gadcore.errors import InputError
-from gadcore.graph import Truth, make_graph
-from gadcore.ingest import Reading, read
-from gadcore.ingest.report import Report
+from gadcore.graph import Truth
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
 
 TARGET_MS = 500.0
-NODES, EDGES, ATTRIBUTES, PER_NODE = 20_000, 50_000, 500, 50  # of the random graph
 START = 20  # labels of each kind that the run has learnt from
 ROWS = 60  # as the screen asks for
 COLUMNS = ("written", "ranked", "ordered", "total", "CPU")
@@ -58,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _measure(home: Path, verdicts: int) -> dict[str, Any]:
     """Milliseconds of the first verdict, and median and 95th percentile of those after it."""
-    reading = _reading()
+    reading = pubmed_or_random()
     settings = Settings.from_env({**os.environ, "GAD_HOME": str(home)})
     workspace = Workspace.create("rerank", reading, settings=settings)
     truth = workspace.truth()
@@ -78,22 +75,6 @@ def _measure(home: Path, verdicts: int) -> dict[str, Any]:
             "p95": float(np.quantile(rest, 0.95)),
         }
     return figures
-
-
-def _reading() -> Reading:
-    """Pubmed, or a random graph of its size."""
-    if (Settings.from_env().datasets / "pubmed.npz").is_file():
-        return read("pubmed")
-    rng = np.random.default_rng(0)
-    x = sp.random_array((NODES, ATTRIBUTES), density=PER_NODE / ATTRIBUTES, format="csr", rng=rng)
-    graph = make_graph(
-        [f"n{i}" for i in range(NODES)],
-        rng.integers(0, NODES, (2, EDGES)),
-        x.astype(np.float32),
-        name="random",
-    )
-    report = Report("random", "benchmark", graph.n_nodes, graph.n_edges, graph.n_features)
-    return Reading(graph, report, Truth((rng.random(NODES) < 0.05).astype(np.int8)))
 
 
 def _train(workspace: Workspace, truth: Truth) -> None:

@@ -1,10 +1,12 @@
 """Scores become probabilities: out-of-fold Platt scaling, weighted so that labels stand for the whole graph.
 
-    P(anomalous | v) = σ(a · logit p(v) + b),   p(v) percentile of the score among all nodes
+    P(anomalous | v) = min(σ(a · logit p(v) + b), (n₊ + 1)/(n₊ + 2)),   p(v) percentile among all nodes
 
 a and b maximise the weighted likelihood of the labels, each at the percentile that a model gave it which did
 not see it; there are none when a ≤ 0. A label drawn at random for the audit with inclusion probability π
-counts 1/π: it stands for nodes that nobody looked at. A label chosen by a query stands for itself.
+counts 1/π: it stands for nodes that nobody looked at. A label chosen by a query stands for itself. n₊
+anomalous labels vouch for no more than the rule of succession allows: the top of the ranking lies beyond the
+labels that the line was fitted to, where it would promise certainty.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ def probabilities(
             "would mislead. More verdicts, then a new run, may change that."
         )
     every = _logit(_percentile(scores, scores, len(scores)), len(scores))
-    return _sigmoid(slope * every + intercept).astype(np.float32), _basis(labels, anomalous, normal)
+    highest = (anomalous + 1) / (anomalous + 2)
+    found = np.minimum(_sigmoid(slope * every + intercept), highest)
+    return found.astype(np.float32), _basis(labels, anomalous, normal)
 
 
 def band(probability: float) -> str:

@@ -103,6 +103,16 @@ def test_separated_classes_stay_finite(population):
     assert found[np.argmax(scores)] > 0.5 > found[np.argmin(scores)]
 
 
+def test_few_anomalous_labels_promise_no_certainty(population):
+    graph, scores, _, _ = population
+    truth = (scores > 0.95).astype(np.int8)
+    for count in (6, 60):
+        nodes = np.concatenate([np.flatnonzero(truth == 1)[:count], np.flatnonzero(truth == 0)[:100]])
+        labels = _labels(graph, truth, nodes)
+        found, _ = probabilities(scores, _held(scores, labels), labels)
+        assert found.max() == pytest.approx((count + 1) / (count + 2))
+
+
 def test_any_scale_of_scores_gives_the_same_probabilities(population):
     graph, scores, truth, _ = population
     labels = _labels(graph, truth, np.random.default_rng(5).choice(4000, 600, replace=False))
