@@ -216,9 +216,15 @@ def boosted(
     return xgboost.train(settings, matrix, num_boost_round=rounds)
 
 
-def margins(booster: xgboost.Booster, rows: Features) -> FloatArray:
+def as_matrix(rows: Features) -> xgboost.DMatrix:
+    """Rows as xgboost reads them, for several boosters to score."""
+    return xgboost.DMatrix(rows)
+
+
+def margins(booster: xgboost.Booster, rows: Features | xgboost.DMatrix) -> FloatArray:
     """Log-odds of each row."""
-    return np.asarray(booster.predict(xgboost.DMatrix(rows), output_margin=True), dtype=np.float32)
+    matrix = rows if isinstance(rows, xgboost.DMatrix) else as_matrix(rows)
+    return np.asarray(booster.predict(matrix, output_margin=True), dtype=np.float32)
 
 
 def read_booster(path: Path) -> xgboost.Booster:

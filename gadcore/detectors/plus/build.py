@@ -31,7 +31,7 @@ from gadcore.detectors.plus.members import (
 from gadcore.detectors.plus.reduced import Directions
 from gadcore.detectors.plus.unlabelled import Scale, unusual_members
 from gadcore.detectors.progress import Reporter
-from gadcore.graph import FloatArray, Graph
+from gadcore.graph import Features, FloatArray, Graph
 from gadcore.metrics import auc
 
 FEW = 20  # labels at which the prior leans half towards the members that cope with few
@@ -54,6 +54,7 @@ class Bench:
     centre: FloatArray | None = None  # (r,)
     scale: Scale | None = None  # of the attributes, where no node is known to be anomalous
     chosen: dict[str, float] = field(default_factory=dict)  # C of each head in an earlier fit, by member
+    stacks: dict[int, Features] = field(default_factory=dict)  # what trees read, by hops; kept between fits
 
     def task_of(self, member: str) -> Task:
         """The task; after an earlier fit its grid is that member's C and its two neighbours."""
@@ -62,6 +63,15 @@ class Bench:
         steps = np.abs(np.log10(self.task.strengths / self.chosen[member]))
         near = self.task.strengths[steps < 1.5]
         return replace(self.task, strengths=near) if len(near) else self.task
+
+    def stacked(self, hops: int, wide: bool) -> Features:
+        """[X, …, ÂʰX] of all nodes."""
+        from gadcore.detectors.trees import stacked
+
+        if hops not in self.stacks:
+            everyone = np.arange(self.graph.n_nodes)
+            self.stacks[hops] = stacked(self.task.powers[: hops + 1], everyone, wide)
+        return self.stacks[hops]
 
 
 Step = Callable[[Bench, list[Member]], tuple[Member, float]]
@@ -154,7 +164,8 @@ def _propagation(bench: Bench, _: list[Member]) -> tuple[Member, float]:
 
 def _trees(hops: int, *, wide: bool = False) -> Step:
     def step(bench: Bench, _: list[Member]) -> tuple[Member, float]:
-        member = tree_member(bench.task, bench.judge, hops, bench.seed, wide=wide)
+        every = bench.stacked(hops, wide)
+        member = tree_member(bench.task, bench.judge, hops, bench.seed, every, wide=wide)
         return member, _ranking_loss(member, bench)
 
     return step

@@ -15,7 +15,7 @@ the mean of the normal nodes (of all, when none is labelled) as ``centre_``. Fil
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -70,6 +70,7 @@ class _Products:
     powers: list[Features]
     inverse: list[Array]  # 1 / length of their rows
     rare: FloatArray | None = None  # weights of columns that were diffused
+    stacks: dict[int, Features] = field(default_factory=dict)  # what trees read
 
 
 class AnPlus(Detector):
@@ -182,7 +183,9 @@ class AnPlus(Detector):
     def _bench(self, products: _Products, task: Task, labels: Labels, earlier: AnPlus | None) -> Bench:
         graph, powers = products.graph, products.powers
         judge = Judge(task, graph.n_nodes, self.seed)
-        bench = Bench(graph, products.adjacency, products.walk, task, judge, self.seed)
+        bench = Bench(
+            graph, products.adjacency, products.walk, task, judge, self.seed, stacks=products.stacks
+        )
         if self.basis_ == BOTH:
             known = earlier is not None and earlier.basis_ == BOTH and earlier.auc_ is not None
             return replace(bench, chosen=earlier.strengths_) if earlier is not None and known else bench

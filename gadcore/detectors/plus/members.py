@@ -29,7 +29,7 @@ from gadcore.detectors.floors import propagated_shares
 from gadcore.detectors.linear import Fitted, Head, Task, fit_head, fitting_columns, score_heads
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.combine import percentile_among
-from gadcore.graph import FloatArray, Graph
+from gadcore.graph import Features, FloatArray, Graph
 from gadcore.metrics import percentile_ranks
 
 Array = npt.NDArray[np.float64]
@@ -207,24 +207,26 @@ def propagation_member(task: Task, judge: Judge, adjacency: Any) -> Member:
     return Member("propagation", "propagation", scores, judge.ranks(scores, list(shares[:, 1:].T)))
 
 
-def tree_member(task: Task, judge: Judge, hops: int, seed: int, *, wide: bool = False) -> Member:
-    """Boosted trees on [X, …, ÂʰX]; fold models score only the nodes that are looked at."""
-    from gadcore.detectors.trees import boosted, margins, stacked
+def tree_member(
+    task: Task, judge: Judge, hops: int, seed: int, every: Features, *, wide: bool = False
+) -> Member:
+    """Boosted trees on [X, …, ÂʰX] (``every``); fold models score only the nodes that are looked at."""
+    from gadcore.detectors.trees import as_matrix, boosted, margins
 
     settings = WIDE_TREES if wide else TREES
-    every = stacked(task.powers[: hops + 1], np.arange(task.powers[0].shape[0]), wide)
     rows = every[task.nodes]
     booster = boosted(rows, task.y, balanced(task.y, task.weight), seed=seed, **settings)
     scores = margins(booster, every)
     held = []
     looked_at = np.union1d(judge.reference, judge.nodes)
+    seen_by_judge = as_matrix(every[looked_at]) if judge.folds else None
     for f in range(judge.folds):
         seen = task.fold != f
         part = boosted(
             rows[seen], task.y[seen], balanced(task.y[seen], task.weight[seen]), seed=seed, **settings
         )
         values = np.zeros(len(scores), dtype=np.float32)
-        values[looked_at] = margins(part, every[looked_at])
+        values[looked_at] = margins(part, seen_by_judge)
         held.append(values)
     return Member(
         f"trees {hops}", "trees", scores, judge.ranks(scores, held), booster=booster, hops=hops, wide=wide
