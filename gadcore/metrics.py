@@ -34,13 +34,23 @@ def ranks(scores: Array, order: npt.NDArray[np.int64] | None = None) -> npt.NDAr
     return rank
 
 
-def auc(truth: npt.ArrayLike, scores: Array) -> float:
-    """P(anomalous above normal) + ½ P(tie); nan when one class is absent."""
+def auc(truth: npt.ArrayLike, scores: Array, weight: Array | None = None) -> float:
+    """P(anomalous above normal) + ½ P(tie), nodes drawn by weight; nan when one class is absent."""
     y = np.asarray(truth).astype(bool)
     positive, negative = int(y.sum()), int((~y).sum())
     if positive == 0 or negative == 0:
         return float("nan")
+    if weight is not None:
+        return _weighted_auc(y, scores, weight)
     return float((midranks(scores)[y].sum() - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def _weighted_auc(y: npt.NDArray[np.bool_], scores: Array, weight: Array) -> float:
+    level = np.unique(scores, return_inverse=True)[1]
+    normal = np.bincount(level, weights=np.where(y, 0.0, weight))
+    below = np.cumsum(normal) - normal / 2  # normal weight under each level, ties half
+    own = np.asarray(weight, dtype=np.float64)[y]
+    return float(own @ below[level[y]] / (own.sum() * normal.sum()))
 
 
 def average_precision(truth: npt.ArrayLike, scores: Array) -> float:

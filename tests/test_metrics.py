@@ -13,6 +13,15 @@ from gadcore.metrics import auc, average_precision, midranks, percentile_ranks, 
 CASES = st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=2, max_size=40)
 
 
+@given(CASES, st.randoms(use_true_random=False))
+def test_weighted_auc_equals_scikit_learn_with_ties(rows: list[tuple[bool, int]], draw) -> None:
+    y = np.array([r[0] for r in rows])
+    s = np.array([r[1] for r in rows], dtype=float)
+    weight = np.array([draw.uniform(0.1, 3.0) for _ in rows])
+    if y.any() and not y.all():
+        assert auc(y, s, weight) == pytest.approx(roc_auc_score(y, s, sample_weight=weight))
+
+
 @given(CASES)
 def test_auc_and_average_precision_equal_scikit_learn_with_ties(rows: list[tuple[bool, int]]) -> None:
     y = np.array([r[0] for r in rows])

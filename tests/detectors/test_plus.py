@@ -366,6 +366,19 @@ def test_weights_stay_near_the_prior_with_few_labels_and_leave_it_with_many():
     assert weight_of_the_worse(3) > weight_of_the_worse(300) + 0.05
 
 
+def test_a_ring_of_light_labels_does_not_decide_which_member_counts():
+    rng = np.random.default_rng(3)
+    y = np.r_[np.ones(40), np.zeros(100)]
+    ring = np.arange(140) < 30  # thirty of the anomalous nodes came with one verdict
+    knows_ring = np.where(ring, 1.0, 0.0) + rng.normal(0, 0.3, 140)
+    knows_rest = np.where(y == 1, np.where(ring, 0.2, 1.0), 0.0) + rng.normal(0, 0.3, 140)
+    light = np.where(ring, 1 / 30, 1.0)
+    full, _ = member_weights([knows_ring, knows_rest], [1.0, 1.0], y, 1.0)
+    fair, quality = member_weights([knows_ring, knows_rest], [1.0, 1.0], y, 1.0, light)
+    assert full[0] > 0.5 > fair[0]
+    assert quality[1] > quality[0]
+
+
 def test_without_a_judge_the_prior_decides():
     weights, quality = member_weights([None, None], [1.0, 3.0], np.zeros(0), 1.0)
     assert weights.tolist() == [0.25, 0.75]

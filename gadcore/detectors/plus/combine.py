@@ -6,7 +6,8 @@
 
 The standard error (Hanley and McNeil 1982) is large with few labels, so that the weights then stay near the
 prior, and small with many, so that members that are clearly worse drop out. With many labels it pays to ask
-which members complement each other: greedy ensemble selection (Caruana et al. 2004) on the same ranks.
+which members complement each other: greedy ensemble selection (Caruana et al. 2004) on the same ranks. A node
+judges by the weight of its label: a verdict for a whole ring does not decide alone.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def percentile_between(reference: npt.NDArray[Any], values: npt.NDArray[Any]) ->
     return np.asarray(np.interp(values, levels, ranks))
 
 
-def auc_error(value: float, anomalous: int, normal: int) -> float:
+def auc_error(value: float, anomalous: float, normal: float) -> float:
     """Standard error of an AUC from so many labels of each class (Hanley and McNeil)."""
     a = min(max(value, 0.5), 0.995)
     q1, q2 = a / (2 - a), 2 * a * a / (1 + a)
@@ -53,12 +54,16 @@ def auc_error(value: float, anomalous: int, normal: int) -> float:
 
 
 def member_weights(
-    ranks: Sequence[Array | None], prior: Sequence[float], y: npt.NDArray[Any], softness: float
+    ranks: Sequence[Array | None],
+    prior: Sequence[float],
+    y: npt.NDArray[Any],
+    softness: float,
+    counts: Array | None = None,
 ) -> tuple[Array, Array]:
     """(M,) weights that add up to 1, and (M,) AUCs; the prior and nan where nothing judges.
 
     ``ranks`` are those of the judged nodes, whose truth is ``y``; a member without is given no weight beside
-    members with.
+    members with. ``counts`` is how much each judged node counts, where not all count 1.
     """
     base = np.asarray(prior, dtype=np.float64)
     judged = [i for i, own in enumerate(ranks) if own is not None]
@@ -66,32 +71,33 @@ def member_weights(
     if not judged:
         return base / base.sum(), quality
     table = np.stack([own for own in ranks if own is not None])
-    quality[judged] = [auc(y, own) for own in table]
-    anomalous = int((y == 1).sum())
+    quality[judged] = [auc(y, own, counts) for own in table]
+    each = np.ones(len(y)) if counts is None else counts
+    anomalous, normal = float(each[y == 1].sum()), float(each[y != 1].sum())
     weights = np.zeros(len(base))
-    soft = _soft(quality[judged], base[judged], anomalous, len(y) - anomalous, softness)
+    soft = _soft(quality[judged], base[judged], anomalous, normal, softness)
     share = anomalous / (anomalous + MANY)
-    weights[judged] = (1 - share) * soft + share * greedy_selection(table, y)
+    weights[judged] = (1 - share) * soft + share * greedy_selection(table, y, counts)
     weights[weights < NEGLIGIBLE] = 0.0
     return weights / weights.sum(), quality
 
 
-def greedy_selection(table: Array, y: npt.NDArray[Any]) -> Array:
+def greedy_selection(table: Array, y: npt.NDArray[Any], counts: Array | None = None) -> Array:
     """(M,) shares of a bag that grows by the member that raises its AUC most; the best bag seen."""
-    start = np.argsort([-auc(y, own) for own in table], kind="stable")[:FIRST]
-    counts = np.bincount(start, minlength=len(table)).astype(np.float64)
-    best, best_auc = counts.copy(), auc(y, counts @ table)
+    start = np.argsort([-auc(y, own, counts) for own in table], kind="stable")[:FIRST]
+    taken = np.bincount(start, minlength=len(table)).astype(np.float64)
+    best, best_auc = taken.copy(), auc(y, taken @ table, counts)
     for _ in range(ROUNDS):
-        bag = counts @ table
-        found = [auc(y, bag + own) for own in table]
+        bag = taken @ table
+        found = [auc(y, bag + own, counts) for own in table]
         chosen = int(np.argmax(found))
-        counts[chosen] += 1
+        taken[chosen] += 1
         if found[chosen] >= best_auc:
-            best, best_auc = counts.copy(), found[chosen]
+            best, best_auc = taken.copy(), found[chosen]
     return np.asarray(best / best.sum())
 
 
-def _soft(quality: Array, prior: Array, anomalous: int, normal: int, softness: float) -> Array:
+def _soft(quality: Array, prior: Array, anomalous: float, normal: float, softness: float) -> Array:
     best = float(quality.max())
     error = auc_error(best, anomalous, normal)
     temperature = max(LEAST_TEMPERATURE, LEAST_PER_ANOMALY / anomalous, softness * error)

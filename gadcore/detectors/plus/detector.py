@@ -269,7 +269,8 @@ class AnPlus(Detector):
         """Weights, scores, spread and the honest ranks; members without weight are forgotten."""
         softness = SOFTER if judge.fold is not None else SOFT
         priors = [prior(member, labels, self.basis_) for member in members]
-        weights, quality = member_weights([member.ranks for member in members], priors, judge.y, softness)
+        ranked = [member.ranks for member in members]
+        weights, quality = member_weights(ranked, priors, judge.y, softness, judge.counts)
         kept = np.flatnonzero(weights > 0)
         self.members_ = [replace(members[i], fold_scores=()) for i in kept]
         self.weights_ = weights[kept]
@@ -281,7 +282,7 @@ class AnPlus(Detector):
         judged = [(w, m.ranks) for w, m in zip(self.weights_, self.members_) if m.ranks is not None]
         if judged:
             honest = sum(w * r for w, r in judged) / sum(w for w, _ in judged)
-            self.auc_ = auc(judge.y, honest)
+            self.auc_ = auc(judge.y, honest, judge.counts)
             if judge.fold is not None:
                 self.out_of_fold_ = spread_out(n, judge.nodes, honest)
 

@@ -75,6 +75,8 @@ class Judge:
         self.folds = task.n_folds
         self.nodes = task.nodes if task.fold is not None else task.held
         self.y = task.y if task.fold is not None else task.held_y
+        uneven = task.fold is not None and bool((task.weight != 1).any())
+        self.counts = task.weight if uneven else None  # how much each node counts, where not all count 1
         rng = np.random.default_rng(seed)
         self.reference = np.sort(rng.choice(n_nodes, min(n_nodes, REFERENCE), replace=False))
 
