@@ -11,7 +11,7 @@ import streamlit as st
 from plotly.subplots import make_subplots
 
 from gadcore.experiments.published import PUBLISHED
-from pages.shared import palette
+from pages.shared import palette, state
 from pages.shared.benchmark_results import (
     LEAST_SPLITS,
     METRICS,
@@ -65,10 +65,9 @@ def show_results() -> None:
 
 
 def choice(label: str, options: Sequence[T], words: Callable[[T], str], key: str) -> T:
-    """One of a few; the first when none is chosen or the chosen one is no longer there."""
-    chosen = st.segmented_control(
-        label, options, default=options[0], format_func=words, key=key, width="content"
-    )
+    """One of a few, kept while it is out of sight; the first when none is chosen or it is no longer there."""
+    state.keep_within(key, options)
+    chosen = st.segmented_control(label, options, format_func=words, key=key, width="content")
     return next((option for option in options if option == chosen), options[0])
 
 

@@ -7,7 +7,7 @@ analyst stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -92,6 +92,16 @@ def remember(page: str, value: Any) -> None:
 
 def forget(page: str) -> None:
     st.session_state.pop(_PAGE + page, None)
+
+
+def keep_within(widget: str, options: Sequence[Any]) -> None:
+    """Have a keyed widget hold one of its options: its own, the one before it was left out, or the first."""
+    held = st.session_state.get(widget, st.session_state.get(_PAGE + widget))
+    if held not in options:
+        held = options[0]
+    if widget not in st.session_state or st.session_state[widget] != held:
+        st.session_state[widget] = held
+    st.session_state[_PAGE + widget] = held
 
 
 def sent_by(component: str, name: str) -> Any:

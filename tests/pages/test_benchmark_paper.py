@@ -109,6 +109,19 @@ def test_the_conditions_can_be_changed(home, folder) -> None:
     assert "experiments paper --stratified" in texts(app)
 
 
+def test_choices_are_kept_while_another_tab_is_open(home, folder) -> None:
+    complete(folder)
+    app = page(BENCHMARK, make_project(), **PAPER)
+    app.button_group(key="paper-metric").set_value("ap").run()
+    app.session_state["benchmark-tab"] = "Models"
+    app.run()
+    assert not any(group.key == "paper-metric" for group in app.get("button_group"))
+    app.session_state["benchmark-tab"] = "The paper"
+    app.run()
+    no_problem(app)
+    assert app.button_group(key="paper-metric").value == "ap"
+
+
 def test_differences_are_in_points_and_marked_beyond_the_papers_deviation() -> None:
     rows = [fit("an", 0.90, 0), fit("an", 0.90, 1), fit("nn", 0.60, 0), fit("an+", 0.99, 0)]
     rows += [fit("an", 0.65599, 0, graph="citeseer"), fit("an", 0.65599, 1, graph="citeseer")]
