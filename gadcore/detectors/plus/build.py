@@ -36,6 +36,7 @@ from gadcore.metrics import auc
 
 FEW = 20  # labels at which the prior leans half towards the members that cope with few
 SOME = 40  # normal labels at which heads that know nothing else get half of the weight
+WIDE = 100  # labels, judged out of fold, at which diffused members get half of their weight
 WEAK = 0.01  # C of standardised heads that only know normal nodes
 
 
@@ -113,8 +114,11 @@ def build(bench: Bench, basis: str, report: Reporter) -> list[Member]:
     return members
 
 
-def prior(member: Member, labels: int, basis: str) -> float:
-    """Weight before judgement: with few labels background counts more, single sources count less."""
+def prior(member: Member, labels: int, basis: str, *, validated: bool = False) -> float:
+    """Weight before judgement: with few labels background counts more, single sources count less.
+
+    ``validated``: labels that no member saw judge them, so that a wide view need not wait for many.
+    """
     few = FEW / (FEW + labels)
     if basis == NORMAL_ONLY:
         unusual = SOME / (
@@ -126,7 +130,7 @@ def prior(member: Member, labels: int, basis: str) -> float:
     if member.kind == "sphere":
         return 1 / 3  # three of them, one per λ
     if member.kind == "diffused":
-        return 2.0  # no other head sees so far
+        return 2.0 if validated else 2 * labels / (labels + WIDE)  # no other head sees so far
     single = 1 - few if member.kind == "propagation" or member.name.endswith(" 0") else 1.0
     return 3 * single if member.kind == "trees" and not member.wide else single  # attributes that suit trees
 

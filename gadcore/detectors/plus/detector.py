@@ -267,8 +267,11 @@ class AnPlus(Detector):
 
     def _combine(self, members: list[Member], judge: Judge, labels: int, n: int) -> None:
         """Weights, scores, spread and the honest ranks; members without weight are forgotten."""
-        softness = SOFTER if judge.fold is not None else SOFT
-        priors = [prior(member, labels, self.basis_) for member in members]
+        validated = judge.fold is None
+        softness = SOFT if validated else SOFTER
+        priors = [
+            prior(member, labels, self.basis_, validated=validated and bool(judge)) for member in members
+        ]
         ranked = [member.ranks for member in members]
         weights, quality = member_weights(ranked, priors, judge.y, softness, judge.counts)
         kept = np.flatnonzero(weights > 0)
