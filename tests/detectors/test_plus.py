@@ -9,6 +9,8 @@ from safetensors.numpy import load_file
 
 from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.arrays import normalised_adjacency, row_normalised
+from gadcore.detectors.base import BOTH
+from gadcore.detectors.plus.build import prior
 from gadcore.detectors.plus.combine import (
     auc_error,
     greedy_selection,
@@ -19,6 +21,7 @@ from gadcore.detectors.plus.combine import (
 from gadcore.detectors.plus.members import (
     DIFFUSION_STEPS,
     SMOOTHING,
+    Member,
     diffused_attributes,
     random_walk,
     rarity,
@@ -377,6 +380,12 @@ def test_a_ring_of_light_labels_does_not_decide_which_member_counts():
     fair, quality = member_weights([knows_ring, knows_rest], [1.0, 1.0], y, 1.0, light)
     assert full[0] > 0.5 > fair[0]
     assert quality[1] > quality[0]
+
+
+def test_diffused_members_wait_for_labels_unless_validation_judges_them():
+    wide = Member("diffused", "diffused", np.zeros(1, dtype=np.float32), None)
+    few, many = (prior(wide, labels, BOTH) for labels in (20, 500))
+    assert few < 0.5 < 1.5 < many < prior(wide, 20, BOTH, validated=True)
 
 
 def test_without_a_judge_the_prior_decides():
