@@ -93,6 +93,19 @@ def test_the_page_says_finds_ratio_deviation_and_seeds() -> None:
     assert "all verdicts right" in page
 
 
+def test_the_page_compares_what_was_learnt_with_plain_greed_over_graphs_that_both_have() -> None:
+    curve = {"labels": [0, 100], "found": [0, 9], "auc": [None, 0.9], "ap": [None, 0.5]}
+    rows = [
+        row("greedy-diverse", 0, [0, 9]),
+        row("top", 0, [0, 9], curve=curve),
+        row("greedy-diverse", 0, [0, 9], graph="demo", curve=curve),
+        row("top", 0, [0, 9], graph="demo", curve=curve),
+        row("top", 0, [0, 9], graph="reddit"),
+    ]
+    told = "Held-out AP after 100 labels, mean over 2 graphs: 70.0 with `greedy-diverse`, 50.0 with `top`."
+    assert told in render(rows)
+
+
 def test_strategies_are_compared_over_shared_seeds() -> None:
     rows = [row("greedy-diverse", 0, [0, 20]), row("greedy-diverse", 1, [0, 40]), row("ring", 0, [0, 25])]
     assert "| cora | 100 | 30.0 | 6.7 | – | – | ring (25.0) | 80% |" in render(rows)

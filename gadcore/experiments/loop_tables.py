@@ -13,6 +13,7 @@ from gadcore.experiments.sessions import RANDOM, SESSION_STRATEGIES
 from gadcore.queries import DEFAULT
 
 Row = dict[str, Any]
+TOP = "top"  # plain greed
 POINTS = (100, 200)  # labels at which the tables look
 
 
@@ -34,6 +35,7 @@ def render(rows: Iterable[Row]) -> str:
         verdicts = f"{wrong:.0%} of the verdicts wrong" if wrong else "all verdicts right"
         parts.append(f"## {model}, {verdicts}\n")
         parts.append(_default_against_the_rest(part))
+        parts.append(_precision_against_top(part))
         parts += [_graph_table(graph, own) for (graph,), own in sorted(_grouped(part, "graph").items())]
     return "\n".join(parts)
 
@@ -110,12 +112,27 @@ def _default_against_the_rest(rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _precision_against_top(rows: list[Row]) -> str:
+    """What the model has learnt from the default's labels, beside plain greed's: mean held-out AP."""
+    lines = []
+    for point in POINTS:
+        graphs = [by_strategy(own) for own in _grouped(rows, "graph").values()]
+        pairs = [pair for parts in graphs if (pair := _paired(parts, TOP, point, figure="ap"))]
+        if pairs:
+            ours, theirs = 100 * np.mean(pairs, axis=0)
+            lines.append(
+                f"Held-out AP after {point} labels, mean over {len(pairs)} graph{'s' * (len(pairs) != 1)}: "
+                f"{ours:.1f} with `{DEFAULT}`, {theirs:.1f} with `{TOP}`.\n"
+            )
+    return "\n".join(lines)
+
+
 def _paired(
-    parts: dict[str, list[Row]], other: str, labels: int, name: str = DEFAULT
+    parts: dict[str, list[Row]], other: str, labels: int, name: str = DEFAULT, figure: str = "found"
 ) -> tuple[float, float] | None:
-    """Mean finds of two strategies over the seeds that both have; None without such a seed."""
+    """Mean figures of two strategies over the seeds that both have; None without such a seed."""
     one, two = (
-        {row["seed"]: value for row in parts.get(n, []) if (value := at(row, "found", labels)) is not None}
+        {row["seed"]: value for row in parts.get(n, []) if (value := at(row, figure, labels)) is not None}
         for n in (name, other)
     )
     seeds = sorted(set(one) & set(two))
