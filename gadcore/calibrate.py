@@ -6,7 +6,7 @@ a and b maximise the weighted likelihood of the labels, each at the percentile t
 not see it; there are none when a ≤ 0. A label drawn at random for the audit with inclusion probability π
 counts 1/π: it stands for nodes that nobody looked at. A label chosen by a query stands for itself. n₊
 anomalous labels vouch for no more than the rule of succession allows: the top of the ranking lies beyond the
-labels that the line was fitted to, where it would promise certainty.
+labels that the line was fitted to, where it would promise certainty. Labels of a ring count by their weight.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def probabilities(
             "would mislead. More verdicts, then a new run, may change that."
         )
     every = _logit(_percentile(scores, scores, len(scores)), len(scores))
-    highest = (anomalous + 1) / (anomalous + 2)
+    vouching = sum(labels.weight.get(int(node), 1.0) for node in nodes[y == 1])
+    highest = (vouching + 1) / (vouching + 2)
     found = np.minimum(_sigmoid(slope * every + intercept), highest)
     return found.astype(np.float32), _basis(labels, anomalous, normal)
 

@@ -113,6 +113,16 @@ def test_few_anomalous_labels_promise_no_certainty(population):
         assert found.max() == pytest.approx((count + 1) / (count + 2))
 
 
+def test_a_ring_vouches_by_its_weight(population):
+    graph, scores, _, _ = population
+    truth = (scores > 0.95).astype(np.int8)
+    ring = np.flatnonzero(truth == 1)[:30]
+    plain = _labels(graph, truth, np.concatenate([ring, np.flatnonzero(truth == 0)[:100]]))
+    labels = Labels(plain.normal, plain.anomalous, weight={int(node): 1 / 30 for node in ring})
+    found, _ = probabilities(scores, _held(scores, labels), labels)
+    assert found.max() <= 2 / 3 + 1e-6
+
+
 def test_any_scale_of_scores_gives_the_same_probabilities(population):
     graph, scores, truth, _ = population
     labels = _labels(graph, truth, np.random.default_rng(5).choice(4000, 600, replace=False))

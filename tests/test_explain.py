@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from gadcore.detectors import make_detector
+from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.arrays import normalised_adjacency, propagate
 from gadcore.detectors.plus.members import (
     DIFFUSED,
@@ -23,6 +24,7 @@ from gadcore.detectors.plus.members import (
 )
 from gadcore.errors import ModelError
 from gadcore.explain import NO_ACCOUNT, explain, reasons
+from gadcore.explain.accounts import Diffused
 from gadcore.explain.boosters import read_trees
 from gadcore.explain.columns import Columns
 from gadcore.explain.models import read_model
@@ -46,6 +48,14 @@ def sparse_copy(graph: Graph) -> Graph:
     """The same edges with sparse 0/1 attributes."""
     edges = np.array(sp.triu(graph.adjacency).nonzero())
     return make_graph(graph.node_ids, edges, sp.csr_array((np.asarray(graph.x) > 0.5).astype(np.float32)))
+
+
+def with_an_empty_node(graph: Graph) -> Graph:
+    """The same graph and one node more, without edges or attributes."""
+    edges = np.array(sp.triu(graph.adjacency).nonzero())
+    blank = np.zeros((1, graph.n_features), dtype=np.float32)
+    x = sp.vstack([graph.x, sp.csr_array(blank)]) if sp.issparse(graph.x) else np.vstack([graph.x, blank])
+    return make_graph([*graph.node_ids, "empty"], edges, x)
 
 
 def without_edge(graph: Graph, a: int, b: int) -> Graph:
@@ -135,7 +145,7 @@ def test_diffused_rows_without_an_edge_equal_those_of_that_graph(place, planted)
     graph = sparse_copy(planted[0])
     node, other = 3, int(graph.neighbours(3)[0][1])
     variants = Variants(view_of(graph), node, np.array([other]))
-    _, found = variants.diffused(SMOOTHING, DIFFUSION_STEPS, even=place == DIFFUSED_EVENLY)
+    _, _, found = variants.diffused(SMOOTHING, DIFFUSION_STEPS, even=place == DIFFUSED_EVENLY)
     plain = np.ones(graph.n_features, dtype=np.float32)
     for row, own in zip(found, (graph, without_edge(graph, node, other))):
         adjacency = normalised_adjacency(own)
@@ -144,18 +154,43 @@ def test_diffused_rows_without_an_edge_equal_those_of_that_graph(place, planted)
     assert np.allclose(variants.even_walk(SMOOTHING, DIFFUSION_STEPS).sum(axis=0), 1)
 
 
-def test_parts_of_each_diffused_member_add_up_to_its_score(planted, planted_labels, tmp_path):
-    graph = sparse_copy(planted[0])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_parts_of_each_member_add_up_to_its_own_score(sparse, planted, planted_labels, tmp_path):
+    graph = with_an_empty_node(sparse_copy(planted[0]) if sparse else planted[0])
     detector = saved("an+", graph, planted_labels, tmp_path)
     parts = read_model(tmp_path, graph).members
-    wide = [i for i, member in enumerate(detector.members_) if member.kind == "diffused"]
-    assert wide
-    for node in (0, int(np.argmax(detector.scores_))):
+    kinds = {member.kind for member in detector.members_}
+    assert kinds >= ({"linear", "smoothed", "diffused"} if sparse else {"linear", "smoothed"})
+    for node in (0, int(np.argmax(detector.scores_)), graph.n_nodes - 1):
         variants = Variants(view_of(graph), node, np.zeros(0, dtype=np.int64))
-        for i in wide:
-            account = parts[i].member.account(variants)
-            assert np.isclose(account.total, detector.members_[i].scores[node], atol=1e-4)
-            assert np.count_nonzero(account.nodes) > len(graph.neighbours(node)[0])
+        for member, part in zip(detector.members_, parts):
+            account = part.member.account(variants)
+            assert np.isclose(account.total, member.scores[node], rtol=1e-3, atol=1e-4), member.name
+            assert np.isclose(part.member.raw(variants)[0], member.scores[node], rtol=1e-3, atol=1e-4)
+
+
+def test_neighbours_that_a_diffused_member_cannot_tell_apart_count_the_same():
+    x = sp.csr_array(np.array([[1, 2], [1, 1], [10, 10], [3, 1], [1, 4]], dtype=np.float32))
+    graph = make_graph(list("abcde"), np.array([[0, 0, 3], [1, 2, 4]]), x)
+    member = Diffused(False, np.array([1.0, -0.5]), np.ones(2), np.array([0.6, 0.7]), 0.1, SMOOTHING, 10)
+    account = member.account(Variants(view_of(graph), 0, np.zeros(0, dtype=np.int64)))
+    assert np.isclose(account.nodes[1], account.nodes[2])
+    assert abs(account.nodes[1]) > 1e-3
+
+
+def test_a_model_of_an_earlier_version_is_not_taken_for_one_of_this(planted, planted_labels, tmp_path):
+    graph = planted[0]
+    detector = saved("an+", graph, planted_labels, tmp_path)
+    state = json.loads((tmp_path / "detector.json").read_text())
+    rows = [row for row in state["members"] if row["kind"] == "smoothed"]
+    assert rows
+    for row in rows:
+        del row["walk"]
+    (tmp_path / "detector.json").write_text(json.dumps(state))
+    found = explain(graph, tmp_path, detector.scores_, planted_labels, 5)
+    assert np.isclose(total(found), detector.scores_[5], atol=1e-3)
+    with pytest.raises(ModelError, match="Train it again"):
+        load_detector(tmp_path)
 
 
 def test_trees_are_read_without_xgboost_and_give_its_margins(planted, planted_labels, tmp_path):

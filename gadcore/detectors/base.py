@@ -69,7 +69,8 @@ class Detector:
     ) -> Self:
         """Learn from the labels; ``validation`` selects (λ, epoch, grid), ``warm_start`` is an earlier fit.
 
-        ``labels.weights`` weigh the labels in the loss; figures on held-out labels count each label once.
+        ``labels.weights`` weigh the labels in the loss; figures on held-out labels count each label once,
+        those of ``an+`` out of fold by its weight.
         ``on_epoch`` returning True stops the work within one epoch and raises ``Cancelled``.
         """
         raise ModelError(f"{type(self).__name__} has no fit")

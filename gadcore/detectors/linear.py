@@ -41,7 +41,7 @@ FALLBACK = 1.0  # C where the labels allow no choice
 class Head:
     """One linear score f on Âᵏ X; standardised columns are folded into w and b."""
 
-    hops: int
+    hops: int  # k; more generally the place among the features that it was fitted on
     unit: bool  # rows divided by their Euclidean length
     coefficient: FloatArray  # (D,)
     intercept: float
@@ -195,9 +195,8 @@ def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
         judged = task.fold >= 0
         quality = [fold_auc(task.y[judged], held_out[judged, i], task.fold[judged]) for i in range(c)]
     elif len(task.held):
-        rows_held = z[task.held]
-        inverse = task.inverse[hops][task.held] if task.inverse else inverse_norms(rows_held)
-        values = _decision(rows_held, raw_w[:, :c], raw_b[:c], inverse if unit else None)
+        lengths = _inverse(z, task.held, task.inverse[hops] if task.inverse else None) if unit else None
+        values = _decision(z[task.held], raw_w[:, :c], raw_b[:c], lengths)
         quality = [auc(task.held_y, values[:, i]) for i in range(c)]
     best = _first_best(quality, task.strengths)
 
@@ -287,6 +286,11 @@ def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> Floa
     out = np.full(n, np.nan, dtype=np.float32)
     out[nodes] = values
     return out
+
+
+def _inverse(z: Features, nodes: IntArray, kept: Array | None) -> Array:
+    """1 / length of these rows."""
+    return inverse_norms(z[nodes]) if kept is None else kept[nodes]
 
 
 def _decision(z: Features, coefficients: npt.NDArray[Any], intercepts: Array, inverse: Array | None) -> Array:

@@ -11,9 +11,9 @@ import numpy as np
 
 from gadcore.experiments.sessions import RANDOM, SESSION_STRATEGIES
 from gadcore.queries import DEFAULT
+from gadcore.queries.ranked import Top
 
 Row = dict[str, Any]
-TOP = "top"  # plain greed
 POINTS = (100, 200)  # labels at which the tables look
 
 
@@ -117,12 +117,12 @@ def _precision_against_top(rows: list[Row]) -> str:
     lines = []
     for point in POINTS:
         graphs = [by_strategy(own) for own in _grouped(rows, "graph").values()]
-        pairs = [pair for parts in graphs if (pair := _paired(parts, TOP, point, figure="ap"))]
+        pairs = [pair for parts in graphs if (pair := _paired(parts, Top.name, point, figure="ap"))]
         if pairs:
             ours, theirs = 100 * np.mean(pairs, axis=0)
             lines.append(
                 f"Held-out AP after {point} labels, mean over {len(pairs)} graph{'s' * (len(pairs) != 1)}: "
-                f"{ours:.1f} with `{DEFAULT}`, {theirs:.1f} with `{TOP}`.\n"
+                f"{ours:.1f} with `{DEFAULT}`, {theirs:.1f} with `{Top.name}`.\n"
             )
     return "\n".join(lines)
 

@@ -4,7 +4,7 @@
 
 linear, standard, background   z·w + b with z = r X: x_ud counts r_u w_d x_ud, against the mean node
 smoothed                       Σ_u π_u (f_u − f̄): node u counts by its own linear score
-diffused                       z·w + b with z = Σ_u π_u x_u / ||x_u||, as linear
+diffused                       z·w + b, z the unit row of Σ_u π_u x_u / ||x_u||, columns weighted; as linear
 propagation                    share of anomalous mass: every labelled node counts by the mass it sends
 attributes, residual           squared distance, column by column
 neighbourhood                  ||e − ē||² with e linear in z: gradient form, from the zero baseline
@@ -83,12 +83,23 @@ class Linear:
         return inverse
 
 
-def linear_account(variants: Variants, row: Array, weights: Array, usual: Array, intercept: float) -> Account:
-    """Parts of Σ_u row_u x_u·weights + intercept, each against its share of the usual value (D,)."""
+def linear_account(
+    variants: Variants,
+    row: Array,
+    weights: Array,
+    usual: Array,
+    intercept: float,
+    reach: Array | None = None,
+) -> Account:
+    """Parts of Σ_u row_u x_u·weights + intercept, each against its share of the usual value (D,).
+
+    Shares are those of ``reach`` (N,) where rows of x were scaled before they were averaged, else of ``row``.
+    """
     x, node = variants.view.graph.x, variants.node
-    reached = np.flatnonzero(row)
+    reach = row if reach is None else reach
+    reached = np.flatnonzero(reach)
     nodes = np.zeros(len(row))
-    share = row / row.sum() if row.sum() > 0 else row
+    share = reach / reach.sum() if reach.sum() > 0 else reach
     nodes[reached] = row[reached] * np.asarray(x[reached] @ weights).ravel() - share[reached] * usual.sum()
     nodes[node] = 0.0
     own = row[node] * dense_row(x, node) * weights - share[node] * usual
@@ -133,14 +144,16 @@ class Diffused:
     steps: int
 
     def raw(self, variants: Variants) -> Array:
-        _, z = variants.diffused(self.alpha, self.steps, even=self.even)
+        _, _, z = variants.diffused(self.alpha, self.steps, even=self.even)
         return _filled(unit_rows(z * self.columns) @ self.weights + self.intercept, variants.count)
 
     def account(self, variants: Variants) -> Account:
-        rows, z = variants.diffused(self.alpha, self.steps, even=self.even)
+        walk, rows, z = variants.diffused(self.alpha, self.steps, even=self.even)
         scale = self.columns / (float(np.linalg.norm(z[0] * self.columns)) or 1.0)
         usual = self.weights * self.usual
-        return linear_account(variants, rows[:, 0], self.weights * scale, usual, self.intercept)
+        return linear_account(
+            variants, rows[:, 0], self.weights * scale, usual, self.intercept, reach=walk[:, 0]
+        )
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,7 @@ def _plus_member(
     kind = row["kind"]
     if kind in ("linear", "standard", "background"):
         return _head(row, arrays[f"member{j}.coefficient"])
-    if kind == "smoothed":
+    if kind == "smoothed" and row.get("walk"):
         head = _head(row, arrays[f"member{j}.coefficient"])
         return Smoothed(head, float(row["offset"]), SMOOTHING, SMOOTHING_STEPS)
     if kind == "diffused":

@@ -87,7 +87,7 @@ class Variants:
         self._rows: list[FloatArray] = []
         self._z: dict[int, Array] = {}
         self._walks: dict[tuple[float, int], Array] = {}
-        self._diffused: dict[bool, tuple[Array, Array]] = {}
+        self._diffused: dict[tuple[float, int, bool], tuple[Array, Array, Array]] = {}
 
     @property
     def count(self) -> int:
@@ -133,9 +133,7 @@ class Variants:
     def z(self, hops: int) -> Array:
         """(1 + edges, D): z⁽ᵏ⁾_v of every variant."""
         if hops not in self._z:
-            rows = self.rows(hops)
-            reached = np.flatnonzero(rows.any(axis=1))
-            self._z[hops] = np.asarray(self.view.graph.x[reached].T @ rows[reached], dtype=np.float64).T
+            self._z[hops] = self._sums(self.rows(hops))
         return self._z[hops]
 
     def as_trained(self, hops: int) -> FloatArray:
@@ -169,15 +167,19 @@ class Variants:
             rows[self.removed, np.arange(1, walk.shape[1])] /= other
         return rows
 
-    def diffused(self, alpha: float, steps: int, *, even: bool) -> tuple[Array, Array]:
-        """(N, 1 + edges) π_u / ||x_u|| and (1 + edges, D) Σ_u π_u x_u / ||x_u||, of the variants in π."""
-        if even not in self._diffused:
+    def diffused(self, alpha: float, steps: int, *, even: bool) -> tuple[Array, Array, Array]:
+        """π (N, 1 + edges), π_u / ||x_u|| and (1 + edges, D) Σ_u π_u x_u / ||x_u||, of the variants in π."""
+        key = (alpha, steps, even)
+        if key not in self._diffused:
             walk = self.even_walk(alpha, steps) if even else self.walk(alpha, steps)
             rows = walk * self.view.inverse_norms(0)[:, None]
-            reached = np.flatnonzero(rows.any(axis=1))
-            z = np.asarray(self.view.graph.x[reached].T @ rows[reached], dtype=np.float64).T
-            self._diffused[even] = rows, z
-        return self._diffused[even]
+            self._diffused[key] = walk, rows, self._sums(rows)
+        return self._diffused[key]
+
+    def _sums(self, rows: npt.NDArray[Any]) -> Array:
+        """(1 + edges, D) Σ_u row_u x_u."""
+        reached = np.flatnonzero(rows.any(axis=1))
+        return np.asarray(self.view.graph.x[reached].T @ rows[reached], dtype=np.float64).T
 
 
 def damped(step: Any, start: npt.NDArray[Any], alpha: float, steps: int) -> Array:

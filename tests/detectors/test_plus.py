@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.arrays import normalised_adjacency, row_normalised
@@ -316,10 +316,20 @@ def test_diffused_members_are_for_sparse_attributes_and_score_new_nodes(
     model.save(tmp_path)
     again = load_detector(tmp_path)
     assert np.allclose(again.score_new(sparse), model.scores_, atol=1e-4)
-    alone = make_graph([*sparse.node_ids, "late"], _edges(sparse), sp.vstack([sparse.x, sparse.x[[0]]]))
-    assert np.isfinite(again.score_new(alone)).all()
+    twin, ends = 0, sparse.neighbours(0)[0]
+    late = np.stack([np.full(len(ends), sparse.n_nodes), ends])
+    edges = np.hstack([_edges(sparse), late])
+    grown = make_graph([*sparse.node_ids, "late"], edges, sp.vstack([sparse.x, sparse.x[[twin]]]))
+    scores = again.score_new(grown)
+    assert abs(scores[-1] - scores[twin]) < 0.1
+    arrays = load_file(tmp_path / "model.safetensors")
+    save_file({name: a for name, a in arrays.items() if name != "rare"}, tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match="rare"):
+        load_detector(tmp_path)
     warm = make_detector("an+", **SHORT).fit(sparse, planted_labels, warm_start=model)
     assert {m.name for m in warm.members_} >= names
+    assert warm._products.powers[-1] is model._products.powers[-1]
+    assert warm._products.stacks is model._products.stacks
 
 
 def test_graph_without_attributes_works(planted, planted_labels):

@@ -55,7 +55,7 @@ class Bench:
     centre: FloatArray | None = None  # (r,)
     scale: Scale | None = None  # of the attributes, where no node is known to be anomalous
     chosen: dict[str, float] = field(default_factory=dict)  # C of each head in an earlier fit, by member
-    stacks: dict[int, Features] = field(default_factory=dict)  # what trees read, by hops; kept between fits
+    stacks: dict[tuple[int, bool], Features] = field(default_factory=dict)  # what trees read
 
     def task_of(self, member: str) -> Task:
         """The task; after an earlier fit its grid is that member's C and its two neighbours."""
@@ -69,10 +69,10 @@ class Bench:
         """[X, …, ÂʰX] of all nodes."""
         from gadcore.detectors.trees import stacked
 
-        if hops not in self.stacks:
+        if (hops, wide) not in self.stacks:
             everyone = np.arange(self.graph.n_nodes)
-            self.stacks[hops] = stacked(self.task.powers[: hops + 1], everyone, wide)
-        return self.stacks[hops]
+            self.stacks[hops, wide] = stacked(self.task.powers[: hops + 1], everyone, wide)
+        return self.stacks[hops, wide]
 
 
 Step = Callable[[Bench, list[Member]], tuple[Member, float]]
@@ -114,7 +114,7 @@ def build(bench: Bench, basis: str, report: Reporter) -> list[Member]:
     return members
 
 
-def prior(member: Member, labels: int, basis: str, *, validated: bool = False) -> float:
+def prior(member: Member, labels: float, basis: str, *, validated: bool = False) -> float:
     """Weight before judgement: with few labels background counts more, single sources count less.
 
     ``validated``: labels that no member saw judge them, so that a wide view need not wait for many.

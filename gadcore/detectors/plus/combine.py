@@ -6,8 +6,8 @@
 
 The standard error (Hanley and McNeil 1982) is large with few labels, so that the weights then stay near the
 prior, and small with many, so that members that are clearly worse drop out. With many labels it pays to ask
-which members complement each other: greedy ensemble selection (Caruana et al. 2004) on the same ranks. A node
-judges by the weight of its label: a verdict for a whole ring does not decide alone.
+which members complement each other: greedy ensemble selection (Caruana et al. 2004) on the same ranks. Out of
+fold a node judges by the weight of its label, so that a verdict for a whole ring does not outvote all others.
 """
 
 from __future__ import annotations

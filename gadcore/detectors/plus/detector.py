@@ -70,7 +70,7 @@ class _Products:
     powers: list[Features]
     inverse: list[Array]  # 1 / length of their rows
     rare: FloatArray | None = None  # weights of columns that were diffused
-    stacks: dict[int, Features] = field(default_factory=dict)  # what trees read
+    stacks: dict[tuple[int, bool], Features] = field(default_factory=dict)  # what trees read
 
 
 class AnPlus(Detector):
@@ -131,7 +131,7 @@ class AnPlus(Detector):
         if sphere_epochs:
             members += self._fit_spheres(graph, labels, validation, earlier, bench.judge, report)
         self.strengths_ = {m.name: m.head.strength for m in members if m.head is not None}
-        self._combine(members, bench.judge, len(labels), graph.n_nodes)
+        self._combine(members, bench.judge, float(labels.weights.sum()), graph.n_nodes)
         self._place(bench)
         self._memory = self._remember(graph, labels, bench, products)
         self.history_ = report.history
@@ -265,13 +265,11 @@ class AnPlus(Detector):
             device=self.device,
         )
 
-    def _combine(self, members: list[Member], judge: Judge, labels: int, n: int) -> None:
+    def _combine(self, members: list[Member], judge: Judge, labels: float, n: int) -> None:
         """Weights, scores, spread and the honest ranks; members without weight are forgotten."""
-        validated = judge.fold is None
+        validated = bool(judge) and judge.fold is None
         softness = SOFT if validated else SOFTER
-        priors = [
-            prior(member, labels, self.basis_, validated=validated and bool(judge)) for member in members
-        ]
+        priors = [prior(member, labels, self.basis_, validated=validated) for member in members]
         ranked = [member.ranks for member in members]
         weights, quality = member_weights(ranked, priors, judge.y, softness, judge.counts)
         kept = np.flatnonzero(weights > 0)

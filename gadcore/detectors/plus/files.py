@@ -4,7 +4,7 @@ detector.json
     basis, auc
     members     list of {name, kind, weight, auc}, and by kind
                   linear, standard, background   hops, unit, intercept, strength
-                  smoothed                       the same of its source, and offset f̄
+                  smoothed                       the same of its source, offset f̄, and walk: true
                   diffused                       the same; hops is 4, or 5 for the even one (members.py)
                   trees                          hops, file of the booster, wide: rows are sparse
                   sphere                         row i: its arrays are sphere.m{i}.…
@@ -110,6 +110,8 @@ def _row(member: Member, weight: float, quality: float | None, file: str) -> dic
         head = member.head
         row |= {"hops": head.hops, "unit": head.unit, "intercept": head.intercept, "strength": head.strength}
         row["offset"] = member.offset
+    if member.kind == "smoothed":
+        row["walk"] = True  # models without it smoothed by Â
     if member.booster is not None:
         row |= {"hops": member.hops, "wide": member.wide, "booster": file}
     if member.row >= 0:
@@ -118,6 +120,8 @@ def _row(member: Member, weight: float, quality: float | None, file: str) -> dic
 
 
 def _member(row: dict[str, Any], j: int, arrays: Arrays, folder: Path) -> Member:
+    if row["kind"] == "smoothed" and not row.get("walk"):
+        raise KeyError("a smoothed member of an earlier version")
     head, booster = None, None
     if f"member{j}.coefficient" in arrays:
         head = Head(
@@ -157,5 +161,7 @@ def _memory(model: AnPlus, arrays: Arrays, state: dict[str, Any]) -> Memory:
     if state["unit"] is not None:
         scale = Scale(state["unit"], arrays["shift"], arrays["spread_of_columns"])
     centre = arrays.get("directions.centre")
-    labelled, signed, rare = tuple(state["labelled"]), arrays["signed_weights"], arrays.get("rare")
+    labelled, signed = tuple(state["labelled"]), arrays["signed_weights"]
+    wide = any(row["kind"] == "diffused" for row in state["members"])
+    rare = arrays["rare"] if wide else None
     return Memory(labelled, signed, directions, centre, scale, rare, spheres)

@@ -4,8 +4,8 @@ linear       Σ_d w_d z_vd + b on ÂᵏX with unit rows, k = 0 … 3 (linear.py)
 standard     the same on standardised columns: magnitudes count, for attributes that are dense numbers
 background   the same, fitted with random unlabelled nodes as weak normals: anomalies are rare, so these
              show what is normal when only a few nodes are labelled
-smoothed     Π (f − f̄), Π = (1 − α) Σ_s α^s P^s with P = D̃⁻¹(A + I), of a linear member: the mean score on
-             a random walk, evidence of the wider neighbourhood
+smoothed     Π (f − f̄), Π = (1 − α) Σ_{s<S} α^s P^s + α^S P^S with P = D̃⁻¹(A + I), of a linear member: the
+             mean score where a random walk ends, evidence of the wider neighbourhood
 diffused     as linear, on attributes of the wider neighbourhood, where these are sparse: "diffused evenly" on
              ΠX, "diffused" on the same with Â for P, which counts a node less the more edges it has, and with
              columns weighted by rarity; rows of X have unit length before and after
@@ -41,7 +41,7 @@ SMOOTHING, SMOOTHING_STEPS = 0.9, 20
 DIFFUSION_STEPS = 10  # of Π for attributes, which cost a product with all of X each
 BLOCK = 128  # columns diffused at a time: they stay in the processor's cache
 DIFFUSED, DIFFUSED_EVENLY = HOPS + 1, HOPS + 2  # places of diffused attributes, after the powers
-DIFFUSION_ENTRIES = 100_000_000  # of diffused attributes, which are dense: 400 MB
+DIFFUSION_ENTRIES = 50_000_000  # of diffused attributes: two dense arrays, together 400 MB, are kept
 SPREADING, SPREADING_STEPS = 0.9, 30
 TREE_COLUMNS = 200  # trees only up to so many attributes
 TREES: dict[str, Any] = {"rounds": 120, "learning_rate": 0.08}
@@ -167,7 +167,8 @@ def damped(step: Any, values: npt.NDArray[Any], steps: int = SMOOTHING_STEPS) ->
 
 def suits_diffusion(graph: Graph) -> bool:
     """Whether attributes are sparse, and few enough to be diffused."""
-    return sp.issparse(graph.x) and graph.n_nodes * graph.n_features <= DIFFUSION_ENTRIES
+    small = graph.n_nodes * graph.n_features <= DIFFUSION_ENTRIES
+    return sp.issparse(graph.x) and not graph.attribute_free and small
 
 
 def rarity(graph: Graph) -> FloatArray:
