@@ -184,7 +184,7 @@ class QueuePane {
     const { rows } = this.app.board;
     const waiting = this.app.board.waiting();
     const empty = this.app.ranking ? "Ranking the nodes for the first time…" : "No node fits this filter. Choose another one above.";
-    this.state.textContent = rows.length ? `${plural(rows.length, "case")} in the queue, ${count(waiting)} to decide` : empty;
+    this.state.textContent = rows.length ? `${plural(rows.length, "case")}, ${count(waiting)} to decide` : empty;
   }
 
   clicked(event, node) {
