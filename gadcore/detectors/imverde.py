@@ -46,7 +46,7 @@ class ImVerde(Supervised):
     extras: ClassVar[dict[str, str]] = {"embedding": "table_"}
 
     lr: float = 1e-2
-    batches: int = 100
+    batches: int = 400
     table_: FloatArray = field(init=False)
 
     def fit(
