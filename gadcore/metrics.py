@@ -53,6 +53,14 @@ def _weighted_auc(y: npt.NDArray[np.bool_], scores: Array, weight: Array) -> flo
     return float(own @ below[level[y]] / (own.sum() * normal.sum()))
 
 
+def auc_error(value: float, anomalous: float, normal: float) -> float:
+    """Standard error of an AUC from so many labels of each class (Hanley and McNeil 1982)."""
+    a = min(max(value, 0.5), 0.995)
+    q1, q2 = a / (2 - a), 2 * a * a / (1 + a)
+    variance = a * (1 - a) + (anomalous - 1) * (q1 - a * a) + (normal - 1) * (q2 - a * a)
+    return float(np.sqrt(variance / (anomalous * normal)))
+
+
 def average_precision(truth: npt.ArrayLike, scores: Array) -> float:
     """Σ (R_k − R_{k−1}) P_k over distinct thresholds; nan without a positive."""
     y = np.asarray(truth).astype(bool)

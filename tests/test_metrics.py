@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from gadcore.metrics import auc, average_precision, midranks, percentile_ranks, precision_at
+from gadcore.metrics import auc, auc_error, average_precision, midranks, percentile_ranks, precision_at
 
 CASES = st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=2, max_size=40)
 
@@ -44,3 +44,11 @@ def test_ranks_share_ties_and_percentiles_stay_inside() -> None:
 
 def test_precision_at_k_counts_the_top() -> None:
     assert precision_at([1, 0, 1, 0], np.array([4.0, 3, 2, 1]), 3) == pytest.approx(2 / 3)
+
+
+def test_auc_error_shrinks_with_labels_and_is_that_of_many_draws():
+    assert auc_error(0.8, 5, 20) > auc_error(0.8, 20, 80) > auc_error(0.8, 200, 800) > 0
+    rng = np.random.default_rng(0)
+    y = np.r_[np.ones(20), np.zeros(80)]
+    drawn = [auc(y, y + rng.normal(0, 0.84, 100)) for _ in range(500)]  # a true AUC of about 0.8
+    assert auc_error(0.8, 20, 80) == pytest.approx(np.std(drawn), rel=0.15)

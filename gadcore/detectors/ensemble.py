@@ -25,7 +25,6 @@ from gadcore.detectors.sphere import (
     Judge,
     Sphere,
     SphereTask,
-    auc_error,
     first_centres,
     fold_judge,
     label_weights,
@@ -34,6 +33,9 @@ from gadcore.detectors.sphere import (
 from gadcore.detectors.training import Schedule, Values, train
 from gadcore.graph import Graph, IntArray
 from gadcore.labels import Labels
+from gadcore.metrics import auc_error
+
+_USUAL = 0.85  # AUC whose standard error the tolerance is taken from
 
 
 def fit_members(
@@ -157,7 +159,7 @@ class _Job:
         """
         if self.options.one_class:
             return 0.0
-        return 0.5 * auc_error(len(self.labels.anomalous), len(self.labels.normal))
+        return 0.5 * auc_error(_USUAL, len(self.labels.anomalous), len(self.labels.normal))
 
     def _tensor(self, array: npt.NDArray[np.float32]) -> Tensor:
         return torch.tensor(array, device=self.domain.device)

@@ -29,12 +29,13 @@ from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.labels import Labels
-from gadcore.metrics import auc
+from gadcore.metrics import auc, auc_error
 
 Array = npt.NDArray[np.float64]
 
 STRENGTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
 FALLBACK = 1.0  # C where the labels allow no choice
+STEADY, SLACK = 10.0, 2.0  # C that a cautious task prefers, and by how many standard errors of the AUC
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ class Task:
     fold: IntArray | None
     strengths: Array
     inverse: Sequence[Array] = ()  # 1 / length of the rows of each of ``powers``, where they are kept
+    cautious: bool = False  # judged out of fold, choose a C that is not clearly worse and extrapolates less
 
     @property
     def n_folds(self) -> int:
@@ -198,7 +200,8 @@ def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
         lengths = _inverse(z, task.held, task.inverse[hops] if task.inverse else None) if unit else None
         values = _decision(z[task.held], raw_w[:, :c], raw_b[:c], lengths)
         quality = [auc(task.held_y, values[:, i]) for i in range(c)]
-    best = _first_best(quality, task.strengths)
+    wide = z.shape[1] > len(task.nodes)
+    best = (_steady if task.cautious and wide else _first_best)(quality, task)
 
     def head(column: int) -> Head:
         coefficient, intercept = raw_w[:, column].astype(np.float32), float(raw_b[column])
@@ -318,11 +321,29 @@ def _held_out(rows: Array, w: Array, b: Array, fold: IntArray, c: int) -> Array:
     return out
 
 
-def _first_best(quality: Sequence[float], strengths: Array) -> int:
+def _first_best(quality: Sequence[float], task: Task) -> int:
     """Highest AUC; ties go to the strength nearest to the fallback."""
-    distance = np.abs(np.log10(strengths / FALLBACK))
+    distance = np.abs(np.log10(task.strengths / FALLBACK))
     rank = [(-1.0 if np.isnan(q) else q, -d) for q, d in zip(quality, distance)]
     return max(range(len(rank)), key=rank.__getitem__)
+
+
+def _steady(quality: Sequence[float], task: Task) -> int:
+    """The strength nearest to STEADY of those whose AUC is not clearly below the best.
+
+    With more attributes than labels every strength separates the labels. Verdicts on cases that a ranking
+    chose then favour a strong fit to their details, which ranks the rest of the graph badly: after 150 such
+    verdicts on Computers Â²X reached 0.944 out of fold and 0.83 on other nodes with C = 1000, 0.932 and 0.99
+    with C = 10.
+    """
+    known = np.nan_to_num(np.array(quality), nan=-1.0)
+    if task.fold is None or known.max() < 0:
+        return _first_best(quality, task)
+    judged = task.y[task.fold >= 0]
+    anomalous = float(judged.sum())
+    slack = SLACK * auc_error(float(known.max()), anomalous, len(judged) - anomalous)
+    distance = np.abs(np.log10(task.strengths / STEADY))
+    return int(np.argmin(np.where(known >= known.max() - slack, distance, np.inf)))
 
 
 def _mean_loss(f: Array, y: npt.NDArray[np.int8], weight: Array) -> float:

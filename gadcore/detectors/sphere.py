@@ -11,7 +11,6 @@ normal nodes first, then anomalous ones.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -231,14 +230,6 @@ def fold_judge(labels: Labels, folds: npt.NDArray[np.int64], specs: int, *, one_
         return np.concatenate([value, np.repeat(value, count)])
 
     return judge
-
-
-def auc_error(anomalous: int, normal: int, value: float = 0.85) -> float:
-    """Standard error of an AUC of about ``value`` on so many labels (Hanley and McNeil, 1982)."""
-    one_anomaly = value / (2 - value) - value**2
-    one_normal = 2 * value**2 / (1 + value) - value**2
-    spread = value * (1 - value) + (anomalous - 1) * one_anomaly + (normal - 1) * one_normal
-    return math.sqrt(spread / (anomalous * normal))
 
 
 def _aucs(truth: npt.NDArray[np.int8], scores: FloatMatrix) -> Values:

@@ -21,7 +21,6 @@ from gadcore.queries.sampling import Audit
 
 DEFAULT = GreedyDiverse.name
 AUDIT_SHARE = 0.15
-SPARED = 0.6  # part of the audit that is put off while every verdict is a hit
 
 STRATEGIES: dict[str, QueryStrategy] = {
     strategy.name: strategy
@@ -55,8 +54,7 @@ def queue_order(
 ) -> list[Query]:
     """The queue as shown: the strategy's cases with a random audit case in between.
 
-    ``dial`` (0 exploit … 1 explore) replaces the pool's. Audit cases are spread evenly at random offsets, and
-    rarer while verdicts hit: there the strategy's own cases are worth more.
+    ``dial`` (0 exploit … 1 explore) replaces the pool's. Audit cases are spread evenly at random offsets.
     """
     chosen = find_strategy(strategy) if isinstance(strategy, str) else strategy
     rng = np.random.default_rng(pool.seed) if rng is None else rng
@@ -64,8 +62,7 @@ def queue_order(
         pool = replace(pool, dial=dial)
     if chosen.name == Audit.name:
         return chosen.select(pool, n, rng)
-    share = audit_share * (1.0 - SPARED * pool.hit_rate)
-    slots = _audit_slots(n, share, rng)
+    slots = _audit_slots(n, audit_share, rng)
     audit = STRATEGIES[Audit.name].select(pool, len(slots), rng)
     drawn = {query.node for query in audit}
     active = [q for q in chosen.select(pool, n + len(drawn), rng) if q.node not in drawn]

@@ -6,12 +6,11 @@ import numpy as np
 
 from gadcore.graph import IntArray
 from gadcore.metrics import percentile_ranks
-from gadcore.queries.geometry import farthest_first, medoids, unseen
-from gadcore.queries.pool import Pool, Query, QueryStrategy, Random
+from gadcore.queries.geometry import distinct, farthest_first, medoids, unseen
+from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random
 from gadcore.queries.ranked import Top, without_duplicates
 
 START = 20  # medoids of a cold start
-BATCH = 10  # cases chosen together; the queue is a row of such batches
 WINDOW = 4  # widest window, in batches
 _STRANGE = "ranks high and is unlike all cases so far"
 HITTING = 0.4  # hit rate from which the default follows the ranking as it is
@@ -72,7 +71,8 @@ class GreedyDiverse(QueryStrategy):
         return round(BATCH * (1 + pool.dial * (WINDOW - 1) * missing))
 
     def _batch(self, pool: Pool, left: IntArray, window: int, n: int) -> list[Query]:
-        head = without_duplicates(pool, left, max(window, n))
+        size = max(window, n)
+        head = left[:size] if pool.near_duplicates else distinct(pool.space, left, size, pool.seed)
         if window <= n:
             return [self._ranked(pool, v) for v in head[:n]]
         picks = farthest_first(pool.space, head, np.asarray(pool.recent[-BATCH:], dtype=np.int64), n)
@@ -96,7 +96,8 @@ class GreedyDiverse(QueryStrategy):
             query = next(strange if turn % 2 else typical, None)
             if query is not None:
                 mixed.setdefault(query.node, query)
-        return list(mixed.values())[:n]
+        kept = without_duplicates(pool, np.array(list(mixed), dtype=np.int64), n)
+        return [mixed[int(node)] for node in kept]
 
 
 class Ring(QueryStrategy):
@@ -112,8 +113,12 @@ class Ring(QueryStrategy):
         count = np.bincount(ends, minlength=pool.n)[pool.open]
         near = count > 0
         nodes, count = pool.open[near], count[near]
-        order = np.argsort(-(count + pool.percentile[nodes]), kind="stable")[:n]
-        return [self.query(nodes[i], count[i] + pool.percentile[nodes[i]], _linked(count[i])) for i in order]
+        utility = count + pool.percentile[nodes]
+        found = {
+            int(nodes[i]): self.query(nodes[i], utility[i], _linked(count[i]))
+            for i in np.argsort(-utility, kind="stable")
+        }
+        return [found[int(v)] for v in without_duplicates(pool, np.array(list(found), dtype=np.int64), n)]
 
 
 def _linked(count: float) -> str:

@@ -22,6 +22,7 @@ POWER_STEPS = 2
 SAMPLE = 1000  # nodes that k-means looks at
 LLOYD_STEPS = 5
 NEAR = 0.05  # near-duplicates: closer than this share of the typical distance
+SCAN = 4  # nodes looked at together for one that is distinct
 
 
 def diversity_basis(graph: Graph, hops: int = 2, rank: int = 32, seed: int = 0) -> FloatArray:
@@ -78,10 +79,7 @@ def medoids(space: Float32, k: int, seed: int) -> Medoids:
 
 
 def farthest_first(space: Float32, candidates: IntArray, taken: IntArray, n: int) -> list[int]:
-    """Positions in ``candidates``: the first, then always the one farthest from ``taken`` and those before.
-
-    A candidate nearer than a near-duplicate comes last.
-    """
+    """Positions in ``candidates``: the first, then always the one farthest from ``taken`` and the chosen."""
     points = space[candidates]
     if not len(points):
         return []
@@ -105,15 +103,28 @@ def unseen(space: Float32, labelled: IntArray) -> Float32:
 
 
 def distinct(space: Float32, ranked: IntArray, n: int, seed: int) -> IntArray:
-    """The first ``n`` of ``ranked`` without near-duplicates; these follow when there is nothing else."""
-    head = ranked[: 4 * n]
-    points = space[head]
-    close = _squared(points, points) < (NEAR * _typical(space, seed)) ** 2
-    kept = np.zeros(len(head), dtype=bool)
-    for i in range(len(head)):
-        kept[i] = not close[i, :i][kept[:i]].any()
-    order: IntArray = np.r_[head[kept], head[~kept], ranked[4 * n :]]
-    return order[:n]
+    """The first ``n`` of ``ranked`` without near-duplicates; these follow only when there is nothing else."""
+    limit = (NEAR * _typical(space, seed)) ** 2
+    kept: list[int] = []  # positions in ``ranked``
+    for start in range(0, len(ranked), SCAN * n):
+        part = ranked[start : start + SCAN * n]
+        points = space[part]
+        close = _squared(points, points) < limit
+        shut = (_squared(points, space[ranked[kept]]) < limit).any(axis=1)
+        for i in np.flatnonzero(~shut):
+            if not shut[i]:
+                kept.append(start + int(i))
+                shut |= close[i]
+            if len(kept) == n:
+                return np.asarray(ranked[kept], dtype=np.int64)
+    rest = np.setdiff1d(np.arange(len(ranked)), kept)[: n - len(kept)]
+    return np.asarray(ranked[np.r_[kept, rest].astype(np.int64)], dtype=np.int64)
+
+
+def near(space: Float32, nodes: IntArray, node: int, seed: int) -> npt.NDArray[np.bool_]:
+    """(n,) which of ``nodes`` are near-duplicates of a node."""
+    away = _squared(space[nodes], space[node : node + 1])[:, 0]
+    return np.asarray(away < (NEAR * _typical(space, seed)) ** 2)
 
 
 def _typical(space: Float32, seed: int) -> float:

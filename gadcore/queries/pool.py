@@ -18,6 +18,7 @@ Array = npt.NDArray[np.floating]
 Random = np.random.Generator
 
 RECENT = 10  # verdicts that tell whether the ranking is hitting
+BATCH = 10  # cases chosen together; the queue is a row of such batches
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,25 @@ import numpy.typing as npt
 
 from gadcore.graph import IntArray
 from gadcore.metrics import percentile_ranks
-from gadcore.queries.geometry import distinct
-from gadcore.queries.pool import Pool, Query, QueryStrategy, Random
+from gadcore.queries.geometry import distinct, near
+from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random
 
 EXPECTED_SHARE = 0.05  # anomalies assumed while no label says otherwise
 
 
 def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
-    """The first ``n``, near-duplicates last unless the pool asks for them."""
-    return ranked[:n] if pool.near_duplicates else distinct(pool.space, ranked, n, pool.seed)
+    """The first ``n`` as a row of batches without near-duplicates, unless the pool asks for them.
+
+    What looks like a case of one batch waits for the next.
+    """
+    if pool.near_duplicates or len(ranked) <= 1:
+        return ranked[:n]
+    batches: list[IntArray] = []
+    left = ranked
+    for start in range(0, min(n, len(ranked)), BATCH):
+        batches.append(distinct(pool.space, left, min(BATCH, n - start), pool.seed))
+        left = left[~np.isin(left, batches[-1])]
+    return np.concatenate(batches) if batches else ranked[:0]
 
 
 class Top(QueryStrategy):
@@ -86,8 +96,13 @@ class Bisection(QueryStrategy):
             found = _nearest_open(place, a, b, middle)
             if found is None:
                 continue
+            node = int(place[found])
+            if not pool.near_duplicates and near(pool.space, _nodes(chosen), node, pool.seed).any():
+                place[pool.rank[pool.open[near(pool.space, pool.open, node, pool.seed)]]] = -1
+                gaps.append((a, b))
+                continue
             reason = f"rank {found:,}: halves the ranks {a + 1:,} to {b - 1:,} between anomalous and normal"
-            chosen.append(self.query(place[found], float(b - a), reason))
+            chosen.append(self.query(node, float(b - a), reason))
             gaps += [(a, found), (found, b)]
         return chosen + self._rest(pool, n, chosen)
 
@@ -106,10 +121,9 @@ class Bisection(QueryStrategy):
     def _rest(self, pool: Pool, n: int, chosen: list[Query]) -> list[Query]:
         """When the stretch is used up: open nodes nearest to its end."""
         missing = n - len(chosen)
-        taken = {query.node for query in chosen}
         border = border_percentile(pool)
         ranked = pool.open[np.argsort(np.abs(pool.percentile[pool.open] - border), kind="stable")]
-        rest = [v for v in ranked[: n + len(taken)] if int(v) not in taken][:missing]
+        rest = without_duplicates(pool, ranked[~np.isin(ranked, _nodes(chosen))], missing)
         return [self.query(v, 0.0, "next to the border that the bisection found") for v in rest]
 
 
@@ -125,6 +139,10 @@ def border_percentile(pool: Pool) -> float:
     cut = int(best[len(best) // 2])
     below = cuts[cut - 1] if cut else cuts[cut]
     return float((below + cuts[cut]) / 2)
+
+
+def _nodes(queries: list[Query]) -> IntArray:
+    return np.array([query.node for query in queries], dtype=np.int64)
 
 
 def _nearest_open(place: IntArray, low: int, high: int, middle: int) -> int | None:

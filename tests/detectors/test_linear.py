@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +15,7 @@ from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.errors import LabelError, ModelError
 from gadcore.graph import make_graph
 from gadcore.labels import Labels
-from gadcore.metrics import auc
+from gadcore.metrics import auc, auc_error
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +177,28 @@ def test_graph_without_attributes_learns_from_edges(planted, planted_labels):
     assert auc(y[rest], detector.scores_[rest]) > 0.7
     edges = np.hstack([np.vstack(sp.triu(graph.adjacency).nonzero()), [[300], [5]]])
     assert detector.score_new(make_graph([*graph.node_ids, "new"], edges)).shape == (301,)
+
+
+def test_a_cautious_task_gives_away_no_more_than_the_labels_can_tell(planted, planted_labels):
+    planted = planted[0]
+    fold = label_folds(planted_labels.targets, 5, seed=0)
+    # More attributes than labels, which all strengths separate.
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0, 1, (planted.n_nodes, len(planted_labels) + 20))
+    powers = [np.hstack([planted.x.toarray() if sp.issparse(planted.x) else planted.x, noise])]
+    task = Task.make(powers, planted_labels, None, fold, (0.01, 1.0, 10.0, 1e4))
+    free, cautious = fit_head(task, 0), fit_head(replace(task, cautious=True), 0)
+    y = planted_labels.targets
+    error = auc_error(free.auc, int(y.sum()), int((1 - y).sum()))
+    assert cautious.auc >= free.auc - 2 * error
+    each = {c: fit_head(replace(task, strengths=np.array([c])), 0).auc for c in task.strengths}
+    near = {c for c, value in each.items() if value >= free.auc - 2 * error}
+    assert cautious.head.strength == min(near, key=lambda c: abs(np.log10(c / 10.0)))
+
+
+def test_few_attributes_choose_freely(planted, planted_labels):
+    planted = planted[0]
+    fold = label_folds(planted_labels.targets, 5, seed=0)
+    task = Task.make(propagate(planted, 0), planted_labels, None, fold)
+    assert planted.n_features <= len(planted_labels)
+    assert fit_head(replace(task, cautious=True), 0).head.strength == fit_head(task, 0).head.strength

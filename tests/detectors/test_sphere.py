@@ -15,7 +15,6 @@ from gadcore.detectors.sphere import (
     CENTRE_MARGIN,
     Sphere,
     SphereTask,
-    auc_error,
     first_centres,
     hypersphere_loss,
     label_weights,
@@ -138,8 +137,3 @@ def test_training_without_autograd_has_its_gradients(planted, planted_labels) ->
     torch.testing.assert_close(closed, losses)
     for mine, theirs in zip(weights.parameters(), autograd):
         torch.testing.assert_close(mine.grad, theirs)
-
-
-def test_auc_error_shrinks_with_labels() -> None:
-    assert 0.05 < auc_error(5, 60) < 0.15
-    assert auc_error(100, 400) < auc_error(5, 60) / 3

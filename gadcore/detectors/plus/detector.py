@@ -28,11 +28,10 @@ from gadcore.detectors.linear import Task, inverse_norms, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.build import Bench, build, member_steps, prior
 from gadcore.detectors.plus.combine import (
-    SOFT,
-    SOFTER,
     Array,
     member_weights,
     percentile_among,
+    unseen_ranks,
     weighted_mean,
     weighted_spread,
 )
@@ -178,7 +177,8 @@ class AnPlus(Detector):
             )
             assigned = assign_folds(products.graph, labels, self.folds, seed=self.seed, previous=before)
             fold = folds_of(products.graph, labels, assigned) if assigned else None
-        return Task.make(products.powers, labels, validation, fold, self.strengths, products.inverse)
+        task = Task.make(products.powers, labels, validation, fold, self.strengths, products.inverse)
+        return replace(task, cautious=True)
 
     def _bench(self, products: _Products, task: Task, labels: Labels, earlier: AnPlus | None) -> Bench:
         graph, powers = products.graph, products.powers
@@ -268,10 +268,9 @@ class AnPlus(Detector):
     def _combine(self, members: list[Member], judge: Judge, labels: float, n: int) -> None:
         """Weights, scores, spread and the honest ranks; members without weight are forgotten."""
         validated = bool(judge) and judge.fold is None
-        softness = SOFT if validated else SOFTER
         priors = [prior(member, labels, self.basis_, validated=validated) for member in members]
         ranked = [member.ranks for member in members]
-        weights, quality = member_weights(ranked, priors, judge.y, softness, judge.counts)
+        weights, quality = member_weights(ranked, priors, judge.y, judge.counts, validated=validated)
         kept = np.flatnonzero(weights > 0)
         self.members_ = [replace(members[i], fold_scores=()) for i in kept]
         self.weights_ = weights[kept]
@@ -280,12 +279,14 @@ class AnPlus(Detector):
         self.scores_ = weighted_mean(self.weights_, ranks).astype(np.float32)
         self.spread_ = weighted_spread(self.weights_, ranks).astype(np.float32)
         self.auc_, self.out_of_fold_ = None, None
-        judged = [(w, m.ranks) for w, m in zip(self.weights_, self.members_) if m.ranks is not None]
-        if judged:
-            honest = sum(w * r for w, r in judged) / sum(w for w, _ in judged)
-            self.auc_ = auc(judge.y, honest, judge.counts)
-            if judge.fold is not None:
-                self.out_of_fold_ = spread_out(n, judge.nodes, honest)
+        if all(own is None for own in ranked):
+            return
+        if judge.fold is None:
+            self.auc_ = auc(judge.y, self.scores_[judge.nodes])
+            return
+        unseen = unseen_ranks(ranked, priors, judge.y, judge.fold, judge.counts)
+        self.auc_ = auc(judge.y, unseen, judge.counts)
+        self.out_of_fold_ = spread_out(n, judge.nodes, unseen)
 
     def _place(self, bench: Bench) -> None:
         """embedding_ and centre_: the heaviest sphere's, or the leading directions."""
