@@ -110,7 +110,7 @@ def distinct(space: Float32, ranked: IntArray, n: int, seed: int) -> IntArray:
         part = ranked[start : start + SCAN * n]
         points = space[part]
         close = _squared(points, points) < limit
-        shut = (_squared(points, space[ranked[kept]]) < limit).any(axis=1)
+        shut: npt.NDArray[np.bool_] = np.any(_squared(points, space[ranked[kept]]) < limit, axis=1)
         for i in np.flatnonzero(~shut):
             if not shut[i]:
                 kept.append(start + int(i))
