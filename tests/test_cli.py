@@ -197,6 +197,20 @@ def test_queue_by_strategy_and_filter(project: str, capsys) -> None:
     assert "greedy-diverse" in capsys.readouterr().err
 
 
+def test_queue_is_tuned_once_or_from_now_on(project: str, capsys) -> None:
+    main(["train", "-p", project, "--model", "probe"])
+
+    def checks(*options: str) -> int:
+        rows = answer(capsys, "queue", "-p", project, "-n", "20", *options)
+        return sum(row["inclusion_probability"] is not None for row in rows)
+
+    usual = checks()
+    assert checks("--audit-share", "0.5") == 10 > usual
+    assert checks() == usual
+    assert checks("--audit-share", "0", "--dial", "0.9", "--near-duplicates", "--keep") == 0
+    assert checks() == 0
+
+
 def test_explain_before_a_run_says_what_to_do(project: str, capsys) -> None:
     assert main(["explain", "-p", project, "n001"]) == 1
     assert "Train first" in capsys.readouterr().err

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gadcore.cases import Explanation, NodeCard
     from gadcore.cli.parser import Commands
 
+TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are chosen
 VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "any")
 
 
@@ -22,6 +23,23 @@ def add_commands(commands: Commands) -> None:
     queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, …")
     queue.add_argument("--verdict", choices=VERDICTS, help="only these (default: unlabelled)")
     queue.add_argument("--where", metavar="COLUMN=VALUE", help="only nodes with this value")
+    queue.add_argument(
+        "--dial", type=float, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
+    )
+    queue.add_argument(
+        "--audit-share",
+        type=float,
+        metavar="S",
+        help="share of random checks, 0 to 1 (default: as set, 0.15)",
+    )
+    queue.add_argument(
+        "--near-duplicates",
+        action=BooleanOptionalAction,
+        help="cases that look the same may come together (default: as set, no)",
+    )
+    queue.add_argument(
+        "--keep", action="store_true", help="the order, dial, share and duplicates from now on"
+    )
     queue.add_argument(
         "--provisional",
         action=BooleanOptionalAction,
@@ -52,7 +70,12 @@ def show_queue(given: Namespace) -> None:
     column, _, value = (given.where or "").partition("=")
     where = Filter(verdict=given.verdict, column=column or None, value=value if column else None)
     project = gadcore.Workspace.open(given.project)
-    rows = project.queue(strategy=given.strategy, n=given.n, where=where, provisional=given.provisional)
+    tuning = {key: getattr(given, key) for key in TUNING}
+    if given.keep:
+        for key, value in tuning.items():
+            if value is not None:
+                project.set_preference(key, value)
+    rows = project.queue(n=given.n, where=where, provisional=given.provisional, **tuning)
     lines = [queue_table(rows)]
     if any(row.provisional_rank for row in rows):
         run, fresh = project.queue_basis().run, project.counts()["fresh"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,18 @@ AHEAD = 100  # cases worked out at a time
 
 @dataclass(frozen=True)
 class Choice:
-    """What decides the order: query strategy, share of random audit cases, exploit (0) … explore (1)."""
+    """What decides the order of the cases."""
 
     strategy: str = DEFAULT
-    audit_share: float = AUDIT_SHARE
-    dial: float = 0.5
+    audit_share: float = AUDIT_SHARE  # of cases that are random checks
+    dial: float = 0.5  # 0 exploits the ranking, 1 explores
+    near_duplicates: bool = False  # cases that look the same may come in one batch
 
     @classmethod
-    def preferred(cls, store: Store, project: str, strategy: str | None = None) -> Choice:
-        """The project's preferences, with another strategy if one is named."""
-        known = {key: store.projects.preference(project, key) for key in ("strategy", "audit_share", "dial")}
-        known |= {"strategy": strategy} if strategy else {}
+    def preferred(cls, store: Store, project: str, **given: Any) -> Choice:
+        """The project's preferences; those ``given`` that are not None count instead."""
+        known = {one.name: store.projects.preference(project, one.name) for one in fields(cls)}
+        known |= {key: value for key, value in given.items() if value is not None}
         return cls(**{key: value for key, value in known.items() if value is not None})
 
 
@@ -77,6 +78,7 @@ def work_out(
         recent=[graph.index_of(event.node_id) for event in latest if event.node_id in graph],
         dial=choice.dial,
         allowed=allowed,
+        near_duplicates=choice.near_duplicates,
     )
     rng = np.random.default_rng(zlib.crc32(ranking.run_id.encode()))
     return queue_order(pool, choice.strategy, n, rng, choice.audit_share if with_audit else 0.0)

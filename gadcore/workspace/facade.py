@@ -20,6 +20,7 @@ from gadcore.cases import (
 from gadcore.graph import FloatArray, Graph, Truth
 from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.runs import OnProgress, Result, end_lost_runs, perform
+from gadcore.runs.orders import Choice
 from gadcore.settings import Settings
 from gadcore.workspace import catalogue, labelling, maps, node_cards, ordering, training
 from gadcore.workspace.insight import Insight
@@ -287,9 +288,20 @@ class Workspace(Insight):
         where: Filter | None = None,
         analyst: str | None = None,
         provisional: bool | None = None,
+        dial: float | None = None,
+        audit_share: float | None = None,
+        near_duplicates: bool | None = None,
     ) -> list[QueueRow]:
-        """The next cases; ``provisional``: whether verdicts since the run count (None: as preferred)."""
-        return ordering.queue(self._project, strategy, n, where, analyst, provisional)
+        """The next cases; what is None is as the project prefers.
+
+        ``provisional``: verdicts since the run count. ``dial``: 0 exploits the ranking, 1 explores.
+        """
+        tuning = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
+        return ordering.queue(self._project, strategy, n, where, analyst, provisional, **tuning)
+
+    def queue_choice(self) -> Choice:
+        """How the project prefers its cases to be chosen."""
+        return Choice.preferred(self._project.store, self.id)
 
     def case(self, node_id: str) -> NodeCard:
         """Everything known of a node."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +37,12 @@ def queue(
     where: Filter | None,
     analyst: str | None,
     wanted: bool | None = None,
+    **tuning: Any,
 ) -> list[QueueRow]:
     """The next cases: by strategy when unlabelled nodes are asked for, else by the run's score.
 
-    ``wanted`` says whether verdicts since the run count (None: as the project prefers).
+    ``wanted`` says whether verdicts since the run count, ``tuning`` has other fields of ``Choice`` (None: as
+    the project prefers).
     """
     where, result = where or Filter(), project.result()
     if result is None:
@@ -47,7 +50,7 @@ def queue(
         widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
         return rows(project, widest, reasons=[UNRANKED] * len(widest))
     if where.verdict in (None, "unlabelled"):
-        choice = Choice.preferred(project.store, project.id, strategy)
+        choice = Choice.preferred(project.store, project.id, strategy=strategy, **tuning)
         key = ("order", result.info.id, choice, where)
         order = DERIVED.get(key, lambda: _Order(project, result, where, choice))
         return order.rows(n, provisional(project, result, wanted))

@@ -25,6 +25,7 @@ from pages.shared.receipts import Receipts
 REMEMBERED = 8  # label sets kept per tab, to send differences to
 NOTICES = 12
 COLUMNS = 60
+TUNING = ("dial", "audit_share", "near_duplicates")  # preferences that change the order of the queue
 
 Message = dict[str, Any]
 Payload = dict[str, Any]
@@ -167,6 +168,8 @@ def _cancel(workspace: Workspace, board: Board, event: Message, analyst: str) ->
 
 def _prefer(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
     workspace.set_preference(event["key"], event["value"])
+    if event["key"] in TUNING:
+        board.queue.begin(workspace, board.analyst)
 
 
 def _leave(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:

@@ -74,6 +74,7 @@ class TabQueue:
             "where": asdict(self.where),
             "complete": self.complete,
             "basis": as_json(basis),
+            "choice": asdict(workspace.queue_choice()),
             "merge": merge,
             "rows": None if has else as_json(rows),
         }

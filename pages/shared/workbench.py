@@ -29,6 +29,7 @@ _FILES = (
     "card",
     "centre",
     "dialogs",
+    "tuning",
     "keys",
     "verdicts",
     "workbench",

@@ -83,6 +83,21 @@ def test_the_order_can_be_filtered(opened) -> None:
     expect(page.locator("[data-testid=queue] .rf-row").first).to_be_visible()
 
 
+def test_how_cases_are_chosen_can_be_tuned(tabs, server, project) -> None:
+    workspace, page = project(labels=True), tabs.new()
+    open_label(page, server, workspace)
+    part(page, "tune").click()
+    part(page, "audit-share").select_option("0.5")
+    part(page, "dial").fill("1")
+    expect(part(page, "dial-word")).to_have_text("explore")
+    part(page, "near-duplicates").check()
+    page.keyboard.press("Escape")
+    expect(page.locator(".rf-row .rf-audit").nth(8)).to_be_attached()
+    settled(page)
+    choice = workspace.queue_choice()
+    assert (choice.audit_share, choice.dial, choice.near_duplicates) == (0.5, 1.0, True)
+
+
 def test_labelled_cases_are_reviewed_one_after_another(opened) -> None:
     page, workspace = opened
     first, second = rows(page)[:2]

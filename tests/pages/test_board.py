@@ -385,3 +385,23 @@ def test_a_verdict_of_another_analyst_reaches_the_order_too(ranked_tab) -> None:
     tab.say(queue=queue["key"], rows=queue["version"])
     assert tab.payload["queue"]["merge"]
     assert tab.payload["queue"]["rows"][0]["provisional_rank"]
+
+
+def test_tuning_changes_the_order_at_once_and_is_told_to_the_tab(workspace, tab):
+    workspace.train()
+    before = tab.say()["queue"]
+    assert before["choice"] == {
+        "strategy": "greedy-diverse",
+        "audit_share": 0.15,
+        "dial": 0.5,
+        "near_duplicates": False,
+    }
+    after = tab.say(tab.event("prefer", key="audit_share", value=0.5))["queue"]
+    assert after["choice"]["audit_share"] == 0.5
+    assert after["key"] != before["key"]
+
+    def checks(queue):
+        return sum(row["inclusion_probability"] is not None for row in queue["rows"])
+
+    assert checks(after) > 2 * checks(before)
+    assert checks(tab.say(tab.event("prefer", key="audit_share", value=0.0))["queue"]) == 0

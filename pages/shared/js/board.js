@@ -41,6 +41,7 @@ class Board {
   setQueue(queue) {
     this.reviewing = queue.where.verdict !== "unlabelled";
     this.basis = queue.basis;
+    this.choice = queue.choice; // how cases are chosen
     if (!queue.rows) return false;
     const fresh = queue.key !== this.queueKey;
     this.rows = queue.merge && !fresh ? this.merged(queue.rows) : queue.rows;

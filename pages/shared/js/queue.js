@@ -42,6 +42,7 @@ class QueuePane {
         el("div", { class: "rf-three" }, this.score, this.attribute)),
       this.basis,
       el("div", { class: "rf-queue-line" }, this.state,
+        button("rf-link", () => showTuning(app), { title: "Explore or exploit, random checks, near-duplicates", "data-testid": "tune" }, "Tune"),
         el("label", { title: "Let every verdict move similar cases up or down at once, before the next run" }, this.rerank, "re-rank at once")),
       this.list, this.selection,
     );
