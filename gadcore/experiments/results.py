@@ -24,11 +24,16 @@ def collect(rows: Iterable[dict[str, Any]], metric: str = "auc") -> Results:
 
 
 def best_methods(cells: dict[str, dict[int, float]], level: float = LEVEL) -> set[str]:
-    """The method of the highest mean, and those that a paired t-test does not tell from it."""
+    """The method of the highest mean, and those that a paired t-test does not tell from it.
+
+    Only methods with as many splits as any other take part: a test on fewer finds nothing different.
+    """
     if not cells:
         return set()
-    top = max(cells, key=lambda method: float(np.mean(list(cells[method].values()))))
-    return {method for method in cells if method == top or p_value(cells[top], cells[method]) > level}
+    most = max(map(len, cells.values()))
+    full = {method: values for method, values in cells.items() if len(values) == most}
+    top = max(full, key=lambda method: float(np.mean(list(full[method].values()))))
+    return {method for method in full if method == top or p_value(full[top], full[method]) > level}
 
 
 def p_value(one: dict[int, float], other: dict[int, float]) -> float:

@@ -144,7 +144,7 @@ def summary(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def _best(rows: pd.DataFrame, metric: str) -> set[str]:
     """Methods of one graph that a paired t-test does not tell from the highest mean; none from few splits."""
-    if int(rows.groupby("method")["seed"].nunique().min()) < LEAST_SPLITS:
+    if int(rows.groupby("method")["seed"].nunique().max()) < LEAST_SPLITS:
         return set()
     cells = {str(m): dict(zip(part["seed"], 100 * part[metric])) for m, part in rows.groupby("method")}
     return best_methods(cells)

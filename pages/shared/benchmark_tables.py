@@ -26,8 +26,8 @@ from pages.shared.figures import tidy
 
 T = TypeVar("T")
 BOLD = (
-    "Bold: the best of a graph and all that a paired t-test at 5 % does not tell from it, where every method "
-    f"has {LEAST_SPLITS} splits or more."
+    "Bold: the best of a graph and all that a paired t-test at 5 % does not tell from it, among the methods "
+    f"with most splits (at least {LEAST_SPLITS})."
 )
 QUIET = [(0.0, "#F1F5F8"), (0.5, "#BDD9EA"), (1.0, "#6DB1DA")]  # dark text is readable on all of it
 _PANELS = 3  # in a row
