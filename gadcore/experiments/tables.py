@@ -2,8 +2,8 @@
 
 A cell is mean (std) of test AUC in per cent over the splits measured; fewer than ten splits are marked with
 their number. Bold: the best mean of a row, and every method that a paired t-test at 5 % does not tell from
-it, among those with most splits. Below each line of ours stand the paper's and the difference; ``*`` marks a mean more than the paper's std
-away from the paper's mean.
+it, among those with most splits. Below each line of ours stand the paper's and the difference; ``*`` marks a
+mean more than the paper's std away from the paper's mean.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ _HEAD = """# The paper's tables
 Drawn by `python -m gadcore experiments paper --render` from `benchmarks/results/paper.jsonl` (tables and
 findings) and `extensions.jsonl` alone. Mean (std) of the test figure in per cent over ten splits; a cell with
 fewer says how many (n). Bold: the best of a row and all that a paired t-test at 5 % does not tell from it,
-among methods with as many splits as any; a test on three would find nothing different. In italics what the paper reports and ours less that; \\* marks a mean that is more than the paper's std away.
+among methods with as many splits as any; a test on three would find nothing different. In italics what the
+paper reports and ours less that; \\* marks a mean that is more than the paper's std away.
 Methods after `imverde` are not in the paper. Hyper-parameters are the defaults, the same for all graphs;
 every choice is made on the validation labels.
 """
