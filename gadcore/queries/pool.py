@@ -18,6 +18,7 @@ Array = npt.NDArray[np.floating]
 Random = np.random.Generator
 
 RECENT = 10  # verdicts that tell whether the ranking is hitting
+DIAL = 0.5  # between exploiting the ranking and exploring, unless a project prefers otherwise
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Pool:
     cold: bool = False  # the ranking rests on no pair of normal and anomalous labels
     seed: int = 0
     recent: Sequence[int] = ()  # nodes labelled last, newest at the end
-    dial: float = 0.5  # 0 exploits the ranking, 1 explores
+    dial: float = DIAL  # 0 exploits the ranking, 1 explores
     allowed: npt.NDArray[np.bool_] | None = None  # (N,) mask of a filter
     near_duplicates: bool = False  # allow cases that look the same in one batch
 
@@ -98,6 +99,7 @@ class QueryStrategy:
 
     name: ClassVar[str]
     title: ClassVar[str]
+    dialled: ClassVar[bool] = False  # the explore–exploit dial matters to it
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         """At most ``n`` open nodes, the one to ask first at the front."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray, Graph
 from gadcore.labels import LabelEvent, Labels
-from gadcore.queries import AUDIT_SHARE, DEFAULT, Pool, Query, queue_order
+from gadcore.queries import AUDIT_SHARE, DEFAULT, DIAL, Pool, Query, queue_order
 from gadcore.queries.pool import RECENT
 from gadcore.store import Store
 
@@ -26,7 +26,7 @@ class Choice:
 
     strategy: str = DEFAULT
     audit_share: float = AUDIT_SHARE
-    dial: float = 0.5
+    dial: float = DIAL
 
     @classmethod
     def preferred(cls, store: Store, project: str, strategy: str | None = None) -> Choice:

@@ -15,10 +15,11 @@ from typing import Any
 
 from gadcore.audit import QUIET
 from gadcore.cases import RunInfo, as_json
+from gadcore.comparison import auc_text
 from gadcore.errors import GadError
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
-from pages.shared.board_queue import TabQueue
+from pages.shared.board_queue import MIX, TabQueue
 from pages.shared.case_answers import answers
 from pages.shared.receipts import Receipts
 
@@ -148,6 +149,8 @@ def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> N
 def _order(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
     board.queue.strategy, board.queue.where = event["strategy"], Filter(**event["where"])
     workspace.set_preference("strategy", event["strategy"])
+    for key in MIX.keys() & event.keys():
+        workspace.set_preference(key, min(1.0, max(0.0, float(event[key]))))
     board.queue.begin(workspace, board.analyst)
 
 
@@ -220,7 +223,7 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
     board.run = now
     board.queue.begin(workspace, board.analyst)
     if run and not first:
-        auc = "" if run.auc is None else f", out-of-fold AUC {run.auc:.3f}"
+        auc = f", out-of-fold AUC {auc_text(run)}" if auc_text(run) else ""
         what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
         board.tell(f"{what}: the new order starts with your next case.")
         report = workspace.audit_report()
@@ -257,7 +260,7 @@ def _project(workspace: Workspace) -> Payload:
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
         "columns": [str(column) for column in graph.node_table.columns[:COLUMNS]],
-        "strategies": [{"name": s.name, "title": s.title} for s in STRATEGIES.values()],
+        "strategies": [{"name": s.name, "title": s.title, "dialled": s.dialled} for s in STRATEGIES.values()],
     }
 
 
@@ -270,8 +273,8 @@ _RUN_FIELDS = (
     "epochs",
     "stage",
     "loss",
-    "auc",
-    "basis",
+    "normal",
+    "anomalous",
     "device",
 )
 
@@ -293,4 +296,6 @@ def _device(workspace: Workspace) -> str:
 
 
 def _run(run: RunInfo | None) -> Payload | None:
-    return None if run is None else {name: as_json(getattr(run, name)) for name in _RUN_FIELDS}
+    if run is None:
+        return None
+    return {name: as_json(getattr(run, name)) for name in _RUN_FIELDS} | {"auc_text": auc_text(run)}

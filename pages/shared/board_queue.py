@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gadcore.cases import QueueBasis, QueueRow, as_json
-from gadcore.queries import STRATEGIES
+from gadcore.queries import AUDIT_SHARE, DIAL, STRATEGIES
 from gadcore.workspace import Filter, Workspace
 
 ROWS = 60  # rows of a new queue, and rows added when few are left
+MIX = {"dial": DIAL, "audit_share": AUDIT_SHARE}  # preferences of what the queue is mixed of, and the usual
 
 
 @dataclass
@@ -72,6 +73,7 @@ class TabQueue:
             "version": self.version,
             "strategy": self.strategy,
             "where": asdict(self.where),
+            "mix": {key: workspace.preference(key, usual) for key, usual in MIX.items()},
             "complete": self.complete,
             "basis": as_json(basis),
             "merge": merge,

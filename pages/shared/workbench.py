@@ -23,6 +23,7 @@ _FILES = (
     "board",
     "strip",
     "search",
+    "mix",
     "queue",
     "card_parts",
     "why",

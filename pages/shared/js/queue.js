@@ -25,6 +25,7 @@ class QueuePane {
     fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => option(value, text)));
     fill(this.score, SCORE_FILTERS.map(([value, text]) => option(value, text)));
     this.attribute = el("div", { class: "rf-two" }, this.column, this.value, this.values);
+    this.mix = new Mix(() => this.order());
     this.basis = el("div", { class: "rf-queue-basis", "data-testid": "queue-basis", role: "status" });
     this.rerank = el("input", {
       type: "checkbox", "data-testid": "provisional",
@@ -39,7 +40,7 @@ class QueuePane {
     this.element = el(
       "section", { class: "rf-pane rf-queue", "aria-label": "Queue" },
       el("div", { class: "rf-head" }, this.search.element, el("div", { class: "rf-two" }, this.strategy, this.verdict),
-        el("div", { class: "rf-three" }, this.score, this.attribute)),
+        this.mix.element, el("div", { class: "rf-three" }, this.score, this.attribute)),
       this.basis,
       el("div", { class: "rf-queue-line" }, this.state,
         el("label", { title: "Let every verdict move similar cases up or down at once, before the next run" }, this.rerank, "re-rank at once")),
@@ -73,6 +74,8 @@ class QueuePane {
       if (document.activeElement !== field) field.value = value;
     }
     this.value.disabled = !this.column.value;
+    const chosen = project.strategies.find(({ name }) => name === queue.strategy);
+    if (!this.app.outbox.pending.length) this.mix.show(queue.mix, Boolean(chosen?.dialled), queue.strategy !== "audit");
   }
 
   /** Say what the rows are ordered by: a run, or a run and the verdicts since. */
@@ -121,11 +124,11 @@ class QueuePane {
       max_percentile: high,
       column,
       value: column ? this.value.value : null,
-    });
+    }, this.mix.chosen());
   }
 
-  /** Draw all rows: on a new order, or when rows were added. */
-  draw() {
+  /** Draw all rows: on a new order, which is shown from its top, or when rows were added. */
+  draw(fromTop = false) {
     const rows = this.app.board.rows;
     const scroll = this.list.scrollTop;
     this.items.clear();
@@ -133,6 +136,7 @@ class QueuePane {
     this.list.scrollTop = scroll;
     this.showState();
     this.showCurrent();
+    if (fromTop) this.list.scrollTop = 0; // the next case is there, wherever the present one has come to
     this.showSelection();
   }
 

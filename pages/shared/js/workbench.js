@@ -64,7 +64,7 @@ class Workbench {
     this.strip.show(data.strip, data.project);
     this.queue.showChoices(data.queue, data.project);
     this.queue.showBasis(data.strip.active);
-    if (requeued) this.queue.draw();
+    if (requeued) this.queue.draw(requeued === "order");
     else if (changed.length) this.queue.paintAll();
     this.chooseFirst(data);
     if (changed.length || arrived) {
@@ -258,8 +258,8 @@ class Workbench {
     else if (this.board.current) this.dialogs.group(this.board.current);
   }
 
-  order(strategy, where) {
-    this.outbox.post({ kind: "order", strategy, where });
+  order(strategy, where, mix) {
+    this.outbox.post({ kind: "order", strategy, where, ...mix });
   }
 
   saveNote(node, text) {
