@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.cases import RunInfo
+from gadcore.comparison import auc_text
 from gadcore.detectors import REGISTRY
 from gadcore.errors import GadError
 from gadcore.workspace import Workspace
@@ -99,7 +100,7 @@ def progress_text(run: RunInfo) -> str:
 def figures_text(run: RunInfo) -> str:
     """Labels, AUC, loss, time and device of a run on one line."""
     parts = [f"{run.normal} normal and {run.anomalous} anomalous labels"]
-    parts.append("no out-of-fold AUC" if run.auc is None else f"out-of-fold AUC {run.auc:.3f}")
+    parts.append(f"out-of-fold AUC {auc_text(run)}" if auc_text(run) else "no out-of-fold AUC")
     if run.loss is not None:
         parts.append(f"loss {run.loss:.4g}")
     if run.seconds is not None:
