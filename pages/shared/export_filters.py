@@ -80,8 +80,8 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
         ("Marked anomalous", f"{int((table['verdict'] == 'anomalous').sum()):,}"),
         ("Not reviewed", f"{int((table['verdict'] == '').sum()):,}"),
     )
-    *columns, last = st.columns(len(figures) + 1)
-    for column, (title, value) in zip(columns, figures):
+    *places, last = st.columns(len(figures) + 1)
+    for column, (title, value) in zip(places, figures):
         column.metric(title, value, border=True, height="stretch")
     _show_auc(last, run)
     if not len(table):
