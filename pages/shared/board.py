@@ -17,6 +17,7 @@ from gadcore.audit import QUIET
 from gadcore.cases import RunInfo, as_json
 from gadcore.comparison import auc_text
 from gadcore.errors import GadError
+from gadcore.labels import LabelEvent
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
 from pages.shared.board_queue import MIX, TabQueue
@@ -125,21 +126,25 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
 
 
 def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(board, event, [e.node_id for e in workspace.undo(analyst)], "take back", "Took back")
+    _reversed(workspace, board, event, workspace.undo(analyst), ("take back", "Took back"))
 
 
 def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(board, event, [e.node_id for e in workspace.redo(analyst)], "restore", "Restored")
+    _reversed(workspace, board, event, workspace.redo(analyst), ("restore", "Restored"))
 
 
-def _reversed(board: Board, event: Message, nodes: list[str], verb: str, past: str) -> None:
+def _reversed(
+    workspace: Workspace, board: Board, event: Message, done: list[LabelEvent], words: tuple[str, str]
+) -> None:
     """Say what an undo or redo did, and show it where the tab cannot know it by itself."""
-    if not nodes:
-        board.tell(f"There is nothing of yours to {verb}.")
+    if not done:
+        board.tell(f"There is nothing of yours to {words[0]}.")
         return
-    board.tell(f"{past} the verdict on {nodes[0] if len(nodes) == 1 else f'{len(nodes):,} nodes'}.")
+    node, graph = done[0].node_id, workspace.graph
+    name = graph.display_name(graph.index_of(node))
+    board.tell(f"{words[1]} the verdict on {name if len(done) == 1 else f'{len(done):,} nodes'}.")
     if event.get("show"):
-        board.ask_to_open(nodes[0])
+        board.ask_to_open(node)
 
 
 def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:

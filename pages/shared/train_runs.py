@@ -78,7 +78,9 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         share = min(1.0, run.epoch / run.epochs) if run.epochs else 0.0
         st.progress(share, text=progress_text(run))
     elif run.message:
-        st.error(f"Run {run.number} {run.status}: {literal(run.message)}", icon=":material/error:")
+        failed = run.status == "failed"
+        say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
+        say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
     st.plotly_chart(
         curves_figure(workspace.history_of(run.id)),
         key="curves",
