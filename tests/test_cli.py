@@ -197,6 +197,18 @@ def test_queue_by_strategy_and_filter(project: str, capsys) -> None:
     assert "greedy-diverse" in capsys.readouterr().err
 
 
+def test_the_mix_of_the_queue_is_kept(project: str, capsys) -> None:
+    main(["train", "-p", project, "--model", "probe"])
+    mixed = answer(capsys, "queue", "-p", project, "-n", "40", "--strategy", "top", "--audit-share", "0.5")
+    assert any(row["inclusion_probability"] for row in mixed)
+    bare = answer(capsys, "queue", "-p", project, "-n", "40", "--strategy", "top", "--audit-share", "0")
+    assert not any(row["inclusion_probability"] for row in bare)
+    assert bare == answer(capsys, "queue", "-p", project, "-n", "40", "--strategy", "top")
+    assert main(["queue", "-p", project, "--dial", "1"]) == 0
+    with pytest.raises(SystemExit):
+        main(["queue", "-p", project, "--dial", "7"])
+
+
 def test_explain_before_a_run_says_what_to_do(project: str, capsys) -> None:
     assert main(["explain", "-p", project, "n001"]) == 1
     assert "Train first" in capsys.readouterr().err

@@ -27,6 +27,9 @@ def add_commands(commands: Commands) -> None:
         action=BooleanOptionalAction,
         help="let verdicts since the run move similar cases (default: as set in the app, on at first)",
     )
+    kept = "kept for the project, as in the app"
+    queue.add_argument("--dial", type=_share, metavar="D", help=f"0 exploit … 1 explore; {kept}")
+    queue.add_argument("--audit-share", type=_share, metavar="S", help=f"share of random cases; {kept}")
 
     explain = add("explain", explain_node, "why a node stands where it stands", "explain -p demo A0042")
     explain.add_argument("node", metavar="NODE")
@@ -45,6 +48,13 @@ def add_commands(commands: Commands) -> None:
     export.add_argument("--verdict", help="normal, anomalous, unsure or unlabelled")
 
 
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError
+    return value
+
+
 def show_queue(given: Namespace) -> None:
     """The next cases."""
     from gadcore.workspace import Filter
@@ -52,6 +62,9 @@ def show_queue(given: Namespace) -> None:
     column, _, value = (given.where or "").partition("=")
     where = Filter(verdict=given.verdict, column=column or None, value=value if column else None)
     project = gadcore.Workspace.open(given.project)
+    for key in ("dial", "audit_share"):
+        if (share := getattr(given, key)) is not None:
+            project.set_preference(key, share)
     rows = project.queue(strategy=given.strategy, n=given.n, where=where, provisional=given.provisional)
     lines = [queue_table(rows)]
     if any(row.provisional_rank for row in rows):
