@@ -154,7 +154,7 @@ class QueuePane {
       el("span", { class: "rf-name" }, row.name),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
-      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(row.reason)),
+      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
     );
     this.items.set(node, { made, chip });
     fill(chip, verdictChip(this.app.board.verdict(node)));
