@@ -120,7 +120,8 @@ def _chart(workspace: Workspace, result: Result, look: Look, selection: Selectio
         return
     if look.view == "before" and look.before is None:
         st.info(
-            "There is only one run with a map so far. Label some nodes and retrain: then this view shows what moved.",
+            "There is only one run with a map so far. Label some nodes and retrain: then this view shows "
+            "what moved.",
             icon=":material/info:",
         )
         return
