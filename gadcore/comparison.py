@@ -48,6 +48,17 @@ def _estimate(run: RunInfo) -> Estimate:
     return Estimate(run, run.auc, *wilson(run.auc, trials))
 
 
+def auc_text(run: RunInfo) -> str:
+    """ "0.958 (0.48 to 1.00)": the out-of-fold AUC with its interval, or "" where there is none."""
+    return f"{run.auc:.3f} ({interval_text(run)})" if interval_text(run) else ""
+
+
+def interval_text(run: RunInfo) -> str:
+    """ "0.48 to 1.00": where the AUC of a run may lie, or "" where there is none."""
+    found = _estimate(run)
+    return "" if found.low is None else f"{found.low:.2f} to {found.high:.2f}"
+
+
 def wilson(share: float, trials: int) -> tuple[float, float]:
     """Wilson's 90 % interval of a share seen in a number of trials."""
     spread = _Z * sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))

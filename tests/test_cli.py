@@ -209,6 +209,8 @@ def test_queue_is_tuned_once_or_from_now_on(project: str, capsys) -> None:
     assert checks() == usual
     assert checks("--audit-share", "0", "--dial", "0.9", "--near-duplicates", "--keep") == 0
     assert checks() == 0
+    with pytest.raises(SystemExit):
+        main(["queue", "-p", project, "--dial", "7"])
 
 
 def test_explain_before_a_run_says_what_to_do(project: str, capsys) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_workspace import sample_run
 
-from gadcore.comparison import advice, estimates, same_labels, wilson
+from gadcore.comparison import advice, auc_text, estimates, same_labels, wilson
 
 
 def runs(**aucs: float | None):
@@ -33,6 +33,11 @@ def test_an_interval_holds_its_figure_and_stays_within_bounds(share, trials) -> 
 def test_a_perfect_figure_from_few_labels_is_not_certain() -> None:
     assert wilson(1.0, 15)[0] == pytest.approx(0.847, abs=0.001)
     assert wilson(1.0, 1500)[0] > 0.99
+
+
+def test_a_figure_is_told_with_its_interval() -> None:
+    assert auc_text(sample_run(auc=1.0, normal=24, anomalous=3)) == "1.000 (0.53 to 1.00)"
+    assert auc_text(sample_run(auc=None)) == ""
 
 
 def test_an_interval_narrows_with_labels() -> None:

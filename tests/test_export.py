@@ -37,6 +37,7 @@ def test_the_table_has_the_promised_columns_and_order(workspace) -> None:
     assert list(table["node_id"]) == list(IDS)
     assert list(table["rank"]) == [1, 2, 3, 4, 5, 6]
     assert table["percentile"].is_monotonic_decreasing
+    assert list(table["name"]) == [workspace.graph.display_name(i) for i in range(len(IDS))]
 
 
 def test_a_row_says_who_decided_when_and_why(workspace) -> None:

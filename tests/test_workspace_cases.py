@@ -114,6 +114,14 @@ def test_moves_are_counted_from_the_run_before(ranked: Workspace) -> None:
     assert row.moved == ranked.graph.n_nodes - 1
 
 
+def test_a_model_that_was_only_tried_counts_neither_as_the_run_before_nor_in_the_history(ranked) -> None:
+    ranked.train("isolation-forest", use=False)
+    assert Workspace.projects(ranked.settings)[0].last_run.number == 1
+    ranked.train("probe")
+    assert ranked.moved().before.number == 1
+    assert [number for number, _ in ranked.case("n030").rank_history] == [1, 3]
+
+
 def test_filters_by_verdict_value_percentile_and_text(ranked: Workspace) -> None:
     ranked.record("n000", "a", analyst="ana")
     ranked.record("n001", "n", analyst="bo")

@@ -24,11 +24,11 @@ def add_commands(commands: Commands) -> None:
     queue.add_argument("--verdict", choices=VERDICTS, help="only these (default: unlabelled)")
     queue.add_argument("--where", metavar="COLUMN=VALUE", help="only nodes with this value")
     queue.add_argument(
-        "--dial", type=float, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
+        "--dial", type=_share, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
     )
     queue.add_argument(
         "--audit-share",
-        type=float,
+        type=_share,
         metavar="S",
         help="share of random checks, 0 to 1 (default: as set, 0.15)",
     )
@@ -61,6 +61,13 @@ def add_commands(commands: Commands) -> None:
     export.add_argument("--min-percentile", type=float, metavar="P")
     export.add_argument("--min-probability", type=float, metavar="Q")
     export.add_argument("--verdict", help="normal, anomalous, unsure or unlabelled")
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError
+    return value
 
 
 def show_queue(given: Namespace) -> None:

@@ -104,7 +104,7 @@ def _standing(columns: Columns, column: str, node: int) -> str:
         return ""
     found = columns.attribute(column, node)
     if found.percentile is not None:
-        return f"{found.value} (higher than {found.percentile:.0f} % of nodes)"
+        return f"{found.value} (higher than {min(99.9, found.percentile):.3g} % of nodes)"
     return f"{found.value} ({found.share:.0f} % of nodes)" if found.share is not None else "missing"
 
 

@@ -1,8 +1,9 @@
 """The flagged list as a table: who is in it, and the columns that let a reader check each row.
 
-A row holds the score with its rank and percentile, the probability with its basis (or empty, with the
-reason), the verdict with who gave it and when, three reasons, the neighbours that count, and the provenance:
-run, graph fingerprint, hash of the labels the run learned from, model parameters and time of export.
+A row holds the id and the name to show (the id again where there is none), the score with its rank and
+percentile, the probability with its basis (or empty, with the reason), the verdict with who gave it and when,
+three reasons, the neighbours that count, and the provenance: run, graph fingerprint, hash of the labels the
+run learned from, model parameters and time of export.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ REASONS = 3
 KEY_NEIGHBOURS = 3
 COLUMNS = (
     "node_id",
+    "name",
     "rank",
     "score",
     "percentile",
@@ -167,6 +169,7 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
     events, notes = workspace.current(), workspace.notes()
     columns: dict[str, Any] = {
         "node_id": ids,
+        "name": [graph.display_name(int(node)) for node in nodes],
         "rank": np.asarray(result.rank)[nodes].astype(np.int64),
         "score": np.asarray(result.scores)[nodes].astype(np.float64),
         "percentile": np.round(np.asarray(result.percentile)[nodes].astype(np.float64), 3),

@@ -15,7 +15,7 @@ import numpy as np
 from gadcore.errors import GadError
 from gadcore.queries.diverse import GreedyDiverse, Medoids, Ring
 from gadcore.queries.geometry import diversity_basis
-from gadcore.queries.pool import Pool, Query, QueryStrategy, Random
+from gadcore.queries.pool import DIAL, Pool, Query, QueryStrategy, Random
 from gadcore.queries.ranked import Bisection, Disagreement, Top, Uncertainty
 from gadcore.queries.sampling import Audit
 
@@ -91,6 +91,7 @@ def interleave(active: list[Query], at: dict[int, Query], n: int) -> list[Query]
 __all__ = [
     "AUDIT_SHARE",
     "DEFAULT",
+    "DIAL",
     "STRATEGIES",
     "Pool",
     "Query",

@@ -51,6 +51,7 @@ class GreedyDiverse(QueryStrategy):
 
     name = "greedy-diverse"
     title = "Top of the ranking, kept diverse (default)"
+    dialled = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         if pool.cold:

@@ -19,6 +19,7 @@ Random = np.random.Generator
 
 RECENT = 10  # verdicts that tell whether the ranking is hitting
 BATCH = 10  # cases chosen together; the queue is a row of such batches
+DIAL = 0.5  # between exploiting the ranking and exploring, unless a project prefers otherwise
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Pool:
     cold: bool = False  # the ranking rests on no pair of normal and anomalous labels
     seed: int = 0
     recent: Sequence[int] = ()  # nodes labelled last, newest at the end
-    dial: float = 0.5  # 0 exploits the ranking, 1 explores
+    dial: float = DIAL  # 0 exploits the ranking, 1 explores
     allowed: npt.NDArray[np.bool_] | None = None  # (N,) mask of a filter
     near_duplicates: bool = False  # allow cases that look the same in one batch
 
@@ -99,6 +100,7 @@ class QueryStrategy:
 
     name: ClassVar[str]
     title: ClassVar[str]
+    dialled: ClassVar[bool] = False  # the explore–exploit dial matters to it
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         """At most ``n`` open nodes, the one to ask first at the front."""

@@ -59,6 +59,7 @@ class Disagreement(QueryStrategy):
 
     name = "disagreement"
     title = "Members disagree"
+    dialled = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         spread, reason = self._spread(pool)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray, Graph
 from gadcore.labels import LabelEvent, Labels
-from gadcore.queries import AUDIT_SHARE, DEFAULT, Pool, Query, queue_order
+from gadcore.queries import AUDIT_SHARE, DEFAULT, DIAL, Pool, Query, queue_order
 from gadcore.queries.pool import RECENT
 from gadcore.store import Store
 
@@ -26,7 +26,7 @@ class Choice:
 
     strategy: str = DEFAULT
     audit_share: float = AUDIT_SHARE  # of cases that are random checks
-    dial: float = 0.5  # 0 exploits the ranking, 1 explores
+    dial: float = DIAL  # 0 exploits the ranking, 1 explores
     near_duplicates: bool = False  # cases that look the same may come in one batch
 
     @classmethod

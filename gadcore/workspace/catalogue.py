@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gadcore import worker
-from gadcore.cases import ProjectInfo, as_json
+from gadcore.cases import ProjectInfo, RunInfo, as_json
 from gadcore.errors import NotFound, StoreError
 from gadcore.graph import Graph, Truth
 from gadcore.labels import Verdict
@@ -48,10 +48,16 @@ def project_info(store: Store, row: Any) -> ProjectInfo:
         n_features=row.n_features,
         fingerprint=row.fingerprint,
         has_truth=row.has_truth,
-        last_run=runs[0] if runs else None,
+        last_run=_telling(runs),
         practice_of=store.projects.preference(row.id, PRACTICE, {}).get("name", ""),
         **counts,
     )
+
+
+def _telling(runs: list[RunInfo]) -> RunInfo | None:
+    """Of runs, newest first, the newest; the one in use where that is one that was only tried."""
+    tried = bool(runs) and runs[0].status == "done" and not runs[0].in_use
+    return next((run for run in runs if run.in_use or not tried), None)
 
 
 def create(name: str, reading: Reading, owner: str | None, settings: Settings) -> str:

@@ -33,7 +33,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         probability_reason=result.probability_reason if result else "No probability yet: nothing is ranked.",
         band=band(row.percentile) if result else "",
         attributes=columns_of(project.graph).of(node),
-        rank_history=[(r.info.number, r.rank_of(node)) for r in project.results()[-RUNS_SHOWN:]],
+        rank_history=_rank_history(project, node),
         neighbour_verdicts=_neighbour_verdicts(project, node),
         events=[_shown(event) for event in reversed(project.store.events(project.id).history(node_id))],
         note=project.view().notes.get(node_id, ""),
@@ -53,6 +53,13 @@ def similar(project: Project, node: int, n: int) -> list[QueueRow]:
     if space is None:
         return []
     return rows(project, nearest(space, node, n), result=result, reasons=None)
+
+
+def _rank_history(project: Project, node: int) -> list[tuple[int, int]]:
+    """(run, rank) in the runs of the model in use."""
+    result = project.result()
+    alike = project.results_like(result) if result else []
+    return [(run.info.number, run.rank_of(node)) for run in alike[-RUNS_SHOWN:]]
 
 
 def _neighbour_verdicts(project: Project, node: int) -> dict[str, int]:

@@ -118,9 +118,15 @@ class Project:
         return RESULTS.get(str(folder), lambda: Result(self.store.runs.get(run_id), folder))
 
     def result_before(self, result: Result) -> Result | None:
-        """Result of the run before a given one."""
+        """Result of the run before a given one; of the same model if there is one"""
         earlier = [other for other in self.results() if other.info.number < result.info.number]
-        return earlier[-1] if earlier else None
+        alike = [other for other in earlier if other.info.model == result.info.model]
+        found = alike or earlier
+        return found[-1] if found else None
+
+    def results_like(self, result: Result) -> list[Result]:
+        """Results of the model of a given one, oldest first."""
+        return [other for other in self.results() if other.info.model == result.info.model]
 
     def node(self, node_id: str) -> int:
         """Row of a node; NotFound otherwise."""

@@ -15,7 +15,9 @@ from typing import Any
 
 from gadcore.audit import QUIET
 from gadcore.cases import RunInfo, as_json
+from gadcore.comparison import auc_text
 from gadcore.errors import GadError
+from gadcore.labels import LabelEvent
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
 from pages.shared.board_queue import TabQueue
@@ -125,21 +127,25 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
 
 
 def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(board, event, [e.node_id for e in workspace.undo(analyst)], "take back", "Took back")
+    _reversed(workspace, board, event, workspace.undo(analyst), ("take back", "Took back"))
 
 
 def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(board, event, [e.node_id for e in workspace.redo(analyst)], "restore", "Restored")
+    _reversed(workspace, board, event, workspace.redo(analyst), ("restore", "Restored"))
 
 
-def _reversed(board: Board, event: Message, nodes: list[str], verb: str, past: str) -> None:
+def _reversed(
+    workspace: Workspace, board: Board, event: Message, done: list[LabelEvent], words: tuple[str, str]
+) -> None:
     """Say what an undo or redo did, and show it where the tab cannot know it by itself."""
-    if not nodes:
-        board.tell(f"There is nothing of yours to {verb}.")
+    if not done:
+        board.tell(f"There is nothing of yours to {words[0]}.")
         return
-    board.tell(f"{past} the verdict on {nodes[0] if len(nodes) == 1 else f'{len(nodes):,} nodes'}.")
+    node, graph = done[0].node_id, workspace.graph
+    name = graph.display_name(graph.index_of(node))
+    board.tell(f"{words[1]} the verdict on {name if len(done) == 1 else f'{len(done):,} nodes'}.")
     if event.get("show"):
-        board.ask_to_open(nodes[0])
+        board.ask_to_open(node)
 
 
 def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
@@ -223,7 +229,7 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
     board.run = now
     board.queue.begin(workspace, board.analyst)
     if run and not first:
-        auc = "" if run.auc is None else f", out-of-fold AUC {run.auc:.3f}"
+        auc = f", out-of-fold AUC {auc_text(run)}" if auc_text(run) else ""
         what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
         board.tell(f"{what}: the new order starts with your next case.")
         report = workspace.audit_report()
@@ -260,7 +266,7 @@ def _project(workspace: Workspace) -> Payload:
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
         "columns": [str(column) for column in graph.node_table.columns[:COLUMNS]],
-        "strategies": [{"name": s.name, "title": s.title} for s in STRATEGIES.values()],
+        "strategies": [{"name": s.name, "title": s.title, "dialled": s.dialled} for s in STRATEGIES.values()],
     }
 
 
@@ -273,8 +279,8 @@ _RUN_FIELDS = (
     "epochs",
     "stage",
     "loss",
-    "auc",
-    "basis",
+    "normal",
+    "anomalous",
     "device",
 )
 
@@ -296,4 +302,6 @@ def _device(workspace: Workspace) -> str:
 
 
 def _run(run: RunInfo | None) -> Payload | None:
-    return None if run is None else {name: as_json(getattr(run, name)) for name in _RUN_FIELDS}
+    if run is None:
+        return None
+    return {name: as_json(getattr(run, name)) for name in _RUN_FIELDS} | {"auc_text": auc_text(run)}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from gadcore.cases import RunInfo
+from gadcore.comparison import interval_text
 from gadcore.export import Filters
 from gadcore.export.table import VERDICTS
 from gadcore.report.facts import rule_in_words
@@ -14,7 +17,18 @@ from gadcore.workspace import Workspace
 _WORDS = {"anomalous": "Anomalous", "unsure": "Unsure", "unlabelled": "No verdict", "normal": "Normal"}
 _CLEARED = "normal"
 _ROWS = 100  # rows of the preview
-_PREVIEW = ("rank", "node_id", "percentile", "probability", "verdict", "reason_1", "note", "key_neighbours")
+_AUC_HELP = "Estimated on labels held out of training in turn, with a cautious 90 % interval."
+_PREVIEW = (
+    "rank",
+    "node_id",
+    "name",
+    "percentile",
+    "probability",
+    "verdict",
+    "reason_1",
+    "note",
+    "key_neighbours",
+)
 
 
 def choose_filters(workspace: Workspace, result: Result) -> Filters:
@@ -65,14 +79,15 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
         ("Flagged", f"{len(table):,}"),
         ("Marked anomalous", f"{int((table['verdict'] == 'anomalous').sum()):,}"),
         ("Not reviewed", f"{int((table['verdict'] == '').sum()):,}"),
-        ("Out-of-fold AUC", "–" if run.auc is None else f"{run.auc:.3f}"),
     )
-    for column, (title, value) in zip(st.columns(len(figures)), figures):
-        column.metric(title, value, border=True)
+    *places, last = st.columns(len(figures) + 1)
+    for column, (title, value) in zip(places, figures):
+        column.metric(title, value, border=True, height="stretch")
+    _show_auc(last, run)
     if not len(table):
         st.info("No node passes these filters. Widen one of them.", icon=":material/filter_alt_off:")
         return
-    columns = [name for name in _PREVIEW if not _empty(table[name])]
+    columns = [name for name in _PREVIEW if not _tells_nothing(table, name)]
     st.dataframe(
         table.loc[: _ROWS - 1, columns].round({"probability": 2}),  # an estimate: no false precision
         hide_index=True,
@@ -80,6 +95,7 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
         column_config={
             "rank": st.column_config.NumberColumn("Rank", width="small"),
             "node_id": "Node",
+            "name": "Name",
             "percentile": st.column_config.ProgressColumn(
                 "Percentile", format="%.1f", min_value=0, max_value=100
             ),
@@ -96,6 +112,22 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
     )
 
 
-def _empty(column: pd.Series) -> bool:
-    """Whether a column has nothing to show."""
+def _show_auc(column: DeltaGenerator, run: RunInfo) -> None:
+    column.metric(
+        "Out-of-fold AUC",
+        "–" if run.auc is None else f"{run.auc:.3f}",
+        interval_text(run) or None,
+        delta_color="off",
+        delta_arrow="off",
+        border=True,
+        height="stretch",
+        help=_AUC_HELP,
+    )
+
+
+def _tells_nothing(table: pd.DataFrame, name: str) -> bool:
+    """Whether a column is empty, or the names are only the ids again."""
+    column = table[name]
+    if name == "name":
+        return bool((column == table["node_id"]).all())
     return bool((column.isna() | (column.astype(str) == "")).all())

@@ -55,16 +55,24 @@ def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) ->
         loss = _curve(history, "loss", steps, at, name, palette.NORMAL, _DASHES[i % len(_DASHES)])
         figure.add_trace(loss, row=1, col=1)
     measured = [k for k, record in enumerate(history) if _number(record.get("auc")) is not None]
-    auc = _curve(history, "auc", steps, measured, "Out-of-fold AUC", palette.ANOMALOUS, "solid")
+    auc = _curve(history, "auc", steps, measured, _auc_name(history), palette.ANOMALOUS, "solid")
     figure.add_trace(auc, row=2, col=1)
     if not measured:
-        missing = "no AUC yet: it needs labels of both kinds"
+        missing = "no AUC was measured on the way"
         figure.add_annotation(text=missing, showarrow=False, x=0.5, y=0.2, xref="paper", yref="paper")
     figure.add_hline(y=0.5, row=2, col=1, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
     figure.update_yaxes(title_text="loss", row=1, col=1)
     figure.update_yaxes(title_text="AUC", range=[0.4, 1.02], row=2, col=1)
     figure.update_xaxes(title_text="epoch", row=2, col=1)
     return tidy(figure, height)
+
+
+def _auc_name(history: Sequence[Mapping[str, Any]]) -> str:
+    """Names the stage where only one of several measures: the figure of the whole run is another one."""
+    stages = {_stage(record) for record in history}
+    measuring = {_stage(record) for record in history if _number(record.get("auc")) is not None}
+    alone = len(measuring) == 1 and len(stages) > 1
+    return f"Out-of-fold AUC ({measuring.pop()} alone)" if alone else "Out-of-fold AUC"
 
 
 def _curve(

@@ -172,6 +172,12 @@ def _columns(incoming: Incoming) -> None:
         st.rerun()
 
 
+_ONLY_EDGES = (
+    "One table is read as edges, one edge a row. To give the nodes attributes, start over and upload "
+    "the node table with it."
+)
+
+
 def _mapping_form(found: Peek) -> Mapping | None:
     guess = found.guess
     nodes, edges = list(found.node_columns), list(found.edge_columns)
@@ -195,6 +201,8 @@ def _mapping_form(found: Peek) -> Mapping | None:
             )
         chosen |= _attribute_form(nodes, guess)
     if edges:
+        if not nodes:
+            st.caption(_ONLY_EDGES)
         one, two, three = st.columns(3)
         with one:
             chosen["source"] = _one("Edge from", edges, guess.source, "edge-source") or None

@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from gadcore.cases import ProjectInfo, RunInfo
+from gadcore.comparison import auc_text
 from gadcore.errors import GadError
 from gadcore.workspace import Workspace
 from pages.shared import palette, state
@@ -147,7 +148,7 @@ def last_run_text(run: RunInfo | None) -> str:
         return f"Run {run.number} ({run.model}) is {'training' if run.status == 'running' else 'waiting'} now"
     if run.status != "done":
         return f"Run {run.number} ({run.model}) {run.status}"
-    auc = "no estimate yet" if run.auc is None else f"out-of-fold AUC {run.auc:.3f}"
+    auc = f"out-of-fold AUC {auc_text(run)}" if auc_text(run) else "no estimate yet"
     return f"Run {run.number} ({run.model}), {auc}, {ago(run.ended_at)}"
 
 

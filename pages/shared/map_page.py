@@ -64,8 +64,20 @@ def _explorer(workspace: Workspace) -> None:
             panel(workspace, selection)
 
 
+def _earlier(workspace: Workspace, result: Result) -> list[RunInfo]:
+    """Finished runs before a result: those of its model first, as others rank differently; newest first."""
+    info = result.info
+    done = [run for run in workspace.runs() if run.status == "done" and run.number < info.number]
+    return sorted(done, key=lambda run: run.model != info.model)
+
+
+def _has_map(workspace: Workspace, run: RunInfo) -> bool:
+    found = workspace.result(run.id)
+    return found is not None and found.embedding is not None
+
+
 def _controls(workspace: Workspace, result: Result) -> Look:
-    earlier = [run for run in workspace.runs() if run.status == "done" and run.number < result.info.number]
+    earlier = _earlier(workspace, result)
     view_box, kind_box, colour_box = st.columns([1.3, 1, 1.2])
     view = view_box.segmented_control(
         "Show", list(VIEWS), default="map", format_func=VIEWS.__getitem__, key="map-view", required=True
@@ -83,17 +95,18 @@ def _controls(workspace: Workspace, result: Result) -> Look:
     if view == "before":
         before = colour_box.selectbox(
             "Compare with",
-            earlier,
+            [run for run in earlier if _has_map(workspace, run)],
             format_func=lambda run: f"run {run.number} ({run.model}, {run.normal + run.anomalous} labels)",
             key="map-before",
             placeholder="no earlier run",
         )
     elif view == "map":
+        graph = workspace.graph
         modes = [
             _SCORE,
             _VERDICT,
             *([_MOVED] if earlier else []),
-            *map(str, workspace.graph.node_table.columns),
+            *(str(c) for c in graph.node_table.columns if c != graph.label_column),
         ]
         colour = colour_box.selectbox("Colour by", modes, key="map-colour")
         before = earlier[0] if colour == _MOVED else None
@@ -107,7 +120,8 @@ def _chart(workspace: Workspace, result: Result, look: Look, selection: Selectio
         return
     if look.view == "before" and look.before is None:
         st.info(
-            "There is only one run so far. Label some nodes and retrain: then this view shows what moved.",
+            "There is only one run with a map so far. Label some nodes and retrain: then this view shows "
+            "what moved.",
             icon=":material/info:",
         )
         return

@@ -65,17 +65,17 @@ def no_embedding(workspace: Workspace, model: str, number: int) -> None:
 def layout_progress(workspace: Workspace, kind: str, run_id: str) -> None:
     """How far a layout is; the page is drawn anew when it is there."""
     status, message = workspace.layout_state(kind, run_id)
-    title = LAYOUTS[kind]
+    title = f"{LAYOUTS[kind]} of run {workspace.run(run_id).number}"
     if status == "done":
         st.rerun()
     elif status == "failed":
         st.error(f"{title} could not be made: {message or 'no reason was given'}", icon=":material/error:")
-        if st.button("Try again", key=f"again-{kind}", icon=":material/refresh:"):
+        if st.button("Try again", key=f"again-{kind}-{run_id}", icon=":material/refresh:"):
             state.forget(f"layout-asked:{run_id}:{kind}")
             workspace.request_layout(kind, run_id)
             st.rerun()
     else:
         asked = state.made_once(f"layout-asked:{run_id}:{kind}", monotonic)
-        doing = "waits for the worker" if status == "queued" else "is being worked out"
+        doing = "waits for its turn" if status == "queued" else "is being worked out"
         since = f"asked for {monotonic() - asked:.0f} s ago"
         st.info(f"{title} {doing} ({since}); PCA is shown meanwhile.", icon=":material/hourglass_top:")

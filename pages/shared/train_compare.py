@@ -28,10 +28,15 @@ def show_comparison(workspace: Workspace) -> None:
     names = {run.number: run for run in done}
     one, two, three = st.columns(3)
     numbers = list(names)
+    first, second = (numbers.index(run.number) for run in _worth_comparing(done))
+
+    def told(number: int) -> str:
+        return _name(names[number])
+
     with one:
-        before = st.selectbox("Before", numbers, index=1, key="before", format_func=lambda n: _name(names[n]))
+        before = st.selectbox("Before", numbers, index=first, key="before", format_func=told)
     with two:
-        after = st.selectbox("After", numbers, index=0, key="after", format_func=lambda n: _name(names[n]))
+        after = st.selectbox("After", numbers, index=second, key="after", format_func=told)
     with three:
         k = int(
             st.number_input(
@@ -42,6 +47,15 @@ def show_comparison(workspace: Workspace) -> None:
         _comparison(workspace, names[before], names[after], k)
     except GadError as error:
         st.error(str(error), icon=":material/error:")
+
+
+def _worth_comparing(done: list[RunInfo]) -> tuple[RunInfo, RunInfo]:
+    """Of finished runs, newest first: the one in use, behind the last one before it of the same model."""
+    used = next((run for run in done if run.in_use), done[0])
+    earlier = [run for run in done if run.number < used.number]
+    if not earlier:
+        return done[1], done[0]
+    return min(earlier, key=lambda run: run.model != used.model), used
 
 
 def _name(run: RunInfo) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.cases import RunInfo
+from gadcore.comparison import auc_text
 from gadcore.detectors import REGISTRY
 from gadcore.errors import GadError
 from gadcore.workspace import Workspace
@@ -77,7 +78,9 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         share = min(1.0, run.epoch / run.epochs) if run.epochs else 0.0
         st.progress(share, text=progress_text(run))
     elif run.message:
-        st.error(f"Run {run.number} {run.status}: {literal(run.message)}", icon=":material/error:")
+        failed = run.status == "failed"
+        say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
+        say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
     st.plotly_chart(
         curves_figure(workspace.history_of(run.id)),
         key="curves",
@@ -99,7 +102,7 @@ def progress_text(run: RunInfo) -> str:
 def figures_text(run: RunInfo) -> str:
     """Labels, AUC, loss, time and device of a run on one line."""
     parts = [f"{run.normal} normal and {run.anomalous} anomalous labels"]
-    parts.append("no out-of-fold AUC" if run.auc is None else f"out-of-fold AUC {run.auc:.3f}")
+    parts.append(f"out-of-fold AUC {auc_text(run)}" if auc_text(run) else "no out-of-fold AUC")
     if run.loss is not None:
         parts.append(f"loss {run.loss:.4g}")
     if run.seconds is not None:

@@ -405,3 +405,8 @@ def test_tuning_changes_the_order_at_once_and_is_told_to_the_tab(workspace, tab)
 
     assert checks(after) > 2 * checks(before)
     assert checks(tab.say(tab.event("prefer", key="audit_share", value=0.0))["queue"]) == 0
+
+
+def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
+    dialled = {each["name"] for each in tab.payload["project"]["strategies"] if each["dialled"]}
+    assert dialled == {"greedy-diverse", "disagreement"}

@@ -219,6 +219,16 @@ def test_two_runs_stand_side_by_side(workspace, chart) -> None:
     assert [note.text for note in chart.figure.layout.annotations] == ["Run 1", "Run 2"]
 
 
+def test_a_run_is_compared_with_one_of_its_model_and_never_with_one_that_has_no_map(workspace, chart) -> None:
+    workspace.train("isolation-forest", use=False)
+    workspace.train("an")
+    app = page(MAP, workspace)
+    app.segmented_control(key="map-view").set_value("before").run()
+    no_problem(app)
+    assert [note.text for note in chart.figure.layout.annotations] == ["Run 2", "Run 4"]
+    assert not any("isolation-forest" in option for option in app.selectbox(key="map-before").options)
+
+
 def test_a_layout_that_is_not_there_is_asked_for_and_pca_shown_meanwhile(
     workspace, chart, worker_calls
 ) -> None:
@@ -259,7 +269,7 @@ def test_with_one_run_the_comparison_says_what_is_missing(workspace, chart) -> N
     assert "Moved since the run before" not in app.selectbox(key="map-colour").options
     app.segmented_control(key="map-view").set_value("before").run()
     no_problem(app)
-    assert "only one run" in texts(app)
+    assert "only one run with a map" in texts(app)
 
 
 def test_a_model_without_embedding_says_so(home) -> None:

@@ -104,6 +104,15 @@ def test_two_runs_are_compared(home) -> None:
     assert "New in the top 5" in [metric.label for metric in app.metric]
 
 
+def test_the_run_in_use_is_compared_with_the_last_one_of_its_model(home) -> None:
+    workspace = make_project(models=("sgc-lr",))
+    workspace.train("label-propagation", use=False)
+    workspace.train("sgc-lr")
+    app = page(TRAIN, workspace)
+    no_problem(app)
+    assert (app.selectbox(key="before").value, app.selectbox(key="after").value) == (1, 3)
+
+
 def test_a_failed_run_shows_its_reason(home, monkeypatch) -> None:
     workspace = make_project(labels=False)
     run = workspace.train("label-propagation")

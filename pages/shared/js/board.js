@@ -48,7 +48,7 @@ class Board {
     this.queueKey = queue.key;
     this.queueVersion = queue.version;
     if (fresh) this.anchor = -1;
-    return true;
+    return fresh ? "order" : "rows";
   }
 
   /** Ranked again: rows down to the current case, decided ones and the very next case stay, the rest follows. */

@@ -15,19 +15,25 @@ function skeleton() {
 function scorePart(card, place, basis) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
-  const top = 100 - row.percentile;
   const chance = card.probability === null ? "" : `Probability: about ${Math.round(card.probability * 100)} %. `;
   return section(place ? `Score of run ${basis.run}` : "Score", secret(
     el("div", { class: "rf-line" },
       el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
       el("b", {}, `rank ${count(row.rank)}`),
       movedMark(row.moved),
-      el("span", { class: "rf-quiet" }, `top ${top < 0.1 ? "0.1" : top.toFixed(top < 10 ? 1 : 0)} %`)),
+      el("span", { class: "rf-quiet" }, placeOf(row.percentile))),
     scoreBar(row.percentile, "rf-wide"),
     el("p", { class: "rf-basis" }, `${chance}${card.probability_reason}`),
     row.reason && el("p", { class: "rf-why-line" }, row.reason),
     place && provisionalLine(place, basis),
   ));
+}
+
+/** "top 3 %", or from the lower half "lowest 3 %". */
+function placeOf(percentile) {
+  const share = Math.min(100 - percentile, percentile);
+  const said = share < 0.1 ? "0.1" : share.toFixed(share < 10 ? 1 : 0);
+  return `${percentile < 50 ? "lowest" : "top"} ${said} %`;
 }
 
 function provisionalLine(place, basis) {

@@ -117,7 +117,8 @@ class CentrePane {
   redraw() {
     this.followVerdicts();
     const { app, shown, shownExpanded: expanded } = this;
-    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded });
+    const why = app.card.reasons(shown.centre);
+    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded, why });
   }
 
   drawCrumbs() {

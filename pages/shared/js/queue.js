@@ -125,8 +125,8 @@ class QueuePane {
     });
   }
 
-  /** Draw all rows: on a new order, or when rows were added. */
-  draw() {
+  /** Draw all rows: on a new order, which is shown from its top, or when rows were added. */
+  draw(fromTop = false) {
     const rows = this.app.board.rows;
     const scroll = this.list.scrollTop;
     this.items.clear();
@@ -134,6 +134,7 @@ class QueuePane {
     this.list.scrollTop = scroll;
     this.showState();
     this.showCurrent();
+    if (fromTop) this.list.scrollTop = 0; // the next case is there, wherever the present one has come to
     this.showSelection();
   }
 
@@ -151,7 +152,7 @@ class QueuePane {
       el("span", { class: "rf-name" }, row.name),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
-      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(row.reason)),
+      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
     );
     this.items.set(node, { made, chip });
     fill(chip, verdictChip(this.app.board.verdict(node)));

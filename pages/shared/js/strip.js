@@ -83,11 +83,11 @@ class Strip {
       fill(this.model, el("b", {}, "No model yet"), el("small", {}, "the first ranking needs no label"));
       return;
     }
-    const auc = run.auc === null ? null : `AUC ${run.auc.toFixed(3)}`;
+    const rests = `Estimated on the ${run.anomalous} anomalous and ${run.normal} normal labels, each held out of training in turn; `
+      + "in brackets a cautious 90 % interval";
     fill(
       this.model, el("b", {}, `Run ${run.number}`), el("small", {}, run.model),
-      secret(el("small", { title: run.basis || "Estimated on labels left out of training" },
-        auc ? `${auc} out-of-fold` : "AUC: needs more labels")),
+      secret(el("small", { title: run.auc_text ? rests : "" }, run.auc_text ? `AUC ${run.auc_text}` : "AUC: needs more labels")),
     );
   }
 

@@ -4,22 +4,25 @@ const DIAL_WORDS = ["follow the ranking", "mostly follow it", "balanced", "look 
 const AUDIT_SHARES = [0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
 const DIAL_HINT = "When verdicts stop hitting, the default order looks beyond the top of the ranking: so far, at the most, as this says. "
   + "“Members disagree” weighs doubt against score by it.";
+const NO_DIAL = "The order that is chosen does not depend on it.";
 const AUDIT_HINT = "Drawn at random and marked “audit”. Only they tell how many anomalies are left and how good the top of the list is.";
 
 function showTuning(app) {
   const choice = app.board.choice;
-  if (choice) app.dialogs.show("How cases are chosen", [dialPart(app, choice), auditPart(app, choice), duplicatesPart(app, choice)]);
+  if (!choice) return;
+  const dialled = app.project.strategies.some((each) => each.dialled && each.name === choice.strategy);
+  app.dialogs.show("How cases are chosen", [dialPart(app, choice, dialled), auditPart(app, choice), duplicatesPart(app, choice)]);
 }
 
-function dialPart(app, { dial }) {
+function dialPart(app, { dial }, dialled) {
   const word = (value) => DIAL_WORDS[Math.round(value * (DIAL_WORDS.length - 1))];
   const said = el("b", { "data-testid": "dial-word" }, word(dial));
   const range = el("input", {
-    type: "range", min: 0, max: 1, step: 0.25, value: dial, "aria-label": "Exploit or explore", "data-testid": "dial",
+    type: "range", min: 0, max: 1, step: 0.25, value: dial, disabled: !dialled, "aria-label": "Exploit or explore", "data-testid": "dial",
     onInput: (event) => fill(said, word(Number(event.target.value))),
     onChange: (event) => app.prefer("dial", Number(event.target.value)),
   });
-  return tuningPart("Exploit or explore", [el("small", {}, "exploit"), range, el("small", {}, "explore"), said], DIAL_HINT);
+  return tuningPart("Exploit or explore", [el("small", {}, "exploit"), range, el("small", {}, "explore"), said], dialled ? DIAL_HINT : NO_DIAL);
 }
 
 function auditPart(app, { audit_share: share }) {

@@ -12,7 +12,7 @@ class Workbench {
     this.wanted = new Map(); // key -> question not yet answered
     this.seenNotice = data.notices.length ? data.notices[data.notices.length - 1].id : 0;
     this.seenOpen = 0;
-    this.strangers = new Map(); // rows of nodes opened from elsewhere than the queue
+    this.strangers = new Map(); // rows of nodes opened before, or from elsewhere than the queue
     this.blind = remembered.get("localStorage", "blind", false);
     this.analyst = remembered.get("localStorage", "analyst", "") || data.analyst;
     this.outbox = new Outbox(data.project.id, () => this.compose(), (n) => this.showSettled(n));
@@ -64,7 +64,7 @@ class Workbench {
     this.strip.show(data.strip, data.project);
     this.queue.showChoices(data.queue, data.project);
     this.queue.showBasis(data.strip.active);
-    if (requeued) this.queue.draw();
+    if (requeued) this.queue.draw(requeued === "order");
     else if (changed.length) this.queue.paintAll();
     this.chooseFirst(data);
     if (changed.length || arrived) {
@@ -198,6 +198,8 @@ class Workbench {
   /** The current case changed: show it from what is here, and fetch what will come. */
   moved() {
     const node = this.board.current;
+    const row = node && this.knownRow(node);
+    if (row) this.strangers.set(node, row); // a new order may drop it, and the trail still names it
     remembered.set("sessionStorage", `case:${this.project.id}`, node);
     this.queue.showCurrent();
     this.card.drawHead();
