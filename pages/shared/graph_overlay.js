@@ -48,8 +48,8 @@ function toolbar(zoom, fit, choose) {
   return { bar, setModes };
 }
 
-/** Verdict shapes, the colour scale or the categories, what `why` highlights, and how much is not shown. */
-function drawLegend(legend, colours, view, why) {
+/** Verdict shapes, the colour scale or the categories, and how much is not shown. */
+function drawLegend(legend, colours, view) {
   const chip = (className, colour, text) => {
     const made = make("span");
     const sign = make("i", className);
@@ -71,7 +71,6 @@ function drawLegend(legend, colours, view, why) {
     const colour = own ? PALETTE.verdicts[verdict] : "currentColor";
     parts.push(chip(`gv-${PALETTE.shapes[verdict]}`, colour, PALETTE.words[verdict]));
   }
-  if (why) parts.push(chip("gv-edge", toneOf(1), "raises the score"), chip("gv-edge", toneOf(-1), "lowers it"));
   if (view.left_out) parts.push(make("span", "gv-note", `${grouped(view.left_out)} more not shown`));
   legend.replaceChildren(...parts);
 }

@@ -93,9 +93,9 @@ function namesThatFit(entries, face) {
 
 /** vis-network options of one node. `at` says what is special about it now. */
 function nodeStyle(node, colour, theme, at) {
-  const border = at.centre || at.selected ? theme.text : at.part ? toneOf(at.part) : mixEdge(colour);
+  const border = at.centre || at.selected ? theme.text : mixEdge(colour);
   const paint = { background: colour, border };
-  const width = at.selected ? 4 : at.centre ? 3 : at.part ? 2 + 4 * Math.abs(at.part) : 1.5;
+  const width = at.selected ? 4 : at.centre ? 3 : 1.5;
   return {
     id: node.node_id,
     shape: PALETTE.shapes[node.verdict || "none"],
@@ -122,25 +122,12 @@ const mixEdge = (colour) => {
 
 const edgeId = (edge) => `${edge.from ?? edge.source}\u001f${edge.to ?? edge.target}`;
 
-/** Part of an edge in the score of the centre; 0 for the edges between others, null while no reason is shown. */
-function partOf(edge, centre, why) {
-  if (!why) return null;
-  const ends = [edge.from ?? edge.source, edge.to ?? edge.target];
-  return ends.includes(centre) ? why.edges[ends.find((id) => id !== centre)] || 0 : 0;
-}
-
-/** `part`: how much the edge raises (above 0) or lowers the score, -1..1; null while that is not asked. */
-function edgeStyle(edge, theme, part = null) {
-  const told = part
-    ? { width: 1.5 + 6 * Math.abs(part), colour: toneOf(part), opacity: 0.45 + 0.55 * Math.abs(part) }
-    : { width: edge.width ?? 1.2, colour: theme.text, opacity: part === null ? 0.26 : 0.12 };
+function edgeStyle(edge, theme) {
   return {
     id: edgeId(edge),
     from: edge.from ?? edge.source,
     to: edge.to ?? edge.target,
-    width: told.width,
-    color: { color: told.colour, opacity: told.opacity, highlight: PALETTE.accent, hover: theme.text },
+    width: edge.width ?? 1.2,
+    color: { color: theme.text, opacity: 0.26, highlight: PALETTE.accent, hover: theme.text },
   };
 }
-
-const toneOf = (part) => PALETTE.verdicts[part > 0 ? "anomalous" : "normal"];

@@ -8,8 +8,7 @@
 //     onCollapse(id),           // from the menu of a node that was expanded
 //     onColour(mode),           // "score", "verdict" or "attribute:<column>"
 //   });                         // every callback is optional; `element` needs a height
-//   graph.show(view, { colourBy, blind, selected, expanded, why })   // view: graph_view.network_data(…)
-//                               // why: {nodes, edges}, neighbour id -> -1..1: what lowers and what raises the score
+//   graph.show(view, { colourBy, blind, selected, expanded })   // view: graph_view.network_data(…)
 //   graph.recolour(view)        // new scores and verdicts of the nodes already shown
 //   graph.paint(ids, verdict)   // one verdict at once, before the server has answered; null takes it back
 //   graph.select(idOrIds)       // mark without calling back
@@ -56,7 +55,6 @@ function createGraphView(element, callbacks = {}) {
     placed: new Set(), // ids that stand on the canvas
     badges: [], // [{id, x, y, width, height}] in canvas units
     theme: null,
-    why: null, // {nodes, edges}: parts of the score of the centre, by neighbour
   };
   let network = null;
   let nodes = null;
@@ -177,7 +175,7 @@ function createGraphView(element, callbacks = {}) {
     const node = state.cases.get(id);
     const centre = id === state.view.centre;
     const selected = state.selected.has(id);
-    const at = { centre, selected, named: state.named.has(id), size: state.sizes.get(id), font: state.font, part: state.why?.nodes[id] };
+    const at = { centre, selected, named: state.named.has(id), size: state.sizes.get(id), font: state.font };
     return nodeStyle(node, colours.of(node), state.theme, at);
   }
 
@@ -206,15 +204,14 @@ function createGraphView(element, callbacks = {}) {
     if (state.mode.startsWith("attribute:") && !columns.includes(state.mode.slice(10))) state.mode = "score";
     colours = colouring(state.mode, cases, state.blind);
     tools.setModes(columns, state.mode);
-    drawLegend(legend, colours, state.view, state.why);
+    drawLegend(legend, colours, state.view);
     chooseNames();
     nodes.update([...state.cases.keys()].map(styled));
-    edges.update(state.view.edges.map((edge) => edgeStyle(edge, state.theme, partOf(edge, state.view.centre, state.why))));
+    edges.update(state.view.edges.map((edge) => edgeStyle(edge, state.theme)));
     network.setSelection({ nodes: [...state.selected] });
     root.dataset.centre = state.view.centre;
     root.dataset.nodes = state.cases.size;
     root.dataset.selected = [...state.selected].join(" ");
-    root.dataset.why = Object.keys(state.why?.edges || {}).join(" ");
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `Neighbourhood of ${state.view.centre}: ${state.cases.size} nodes, ${state.view.edges.length} edges`);
   }
@@ -236,7 +233,6 @@ function createGraphView(element, callbacks = {}) {
     if (options.colourBy) state.mode = options.colourBy;
     if (options.blind !== undefined) state.blind = options.blind;
     state.expanded = new Set(options.expanded || []);
-    state.why = options.why || null;
     if (!globalThis.vis?.Network) {
       waiting = [view, options];
       return;

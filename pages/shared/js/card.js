@@ -26,13 +26,6 @@ class CardPane {
   choose(tab) {
     this.tab = this.tab === tab && tab !== "card" ? "card" : tab;
     this.draw();
-    this.app.centre.repaint();
-  }
-
-  /** The explanation on screen, for the picture to follow; null when there is none or it is hidden. */
-  reasons(node) {
-    const found = this.tab === "why" && !this.app.blind ? this.app.board.extras.get(`why:${node}`) : null;
-    return found && !found.error ? partsInView(found) : null;
   }
 
   /** Name, id and verdict of the current case: drawn at once, from the row if the rest is not here yet. */

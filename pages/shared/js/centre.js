@@ -117,8 +117,7 @@ class CentrePane {
   redraw() {
     this.followVerdicts();
     const { app, shown, shownExpanded: expanded } = this;
-    const why = app.card.reasons(shown.centre);
-    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded, why });
+    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded });
   }
 
   drawCrumbs() {

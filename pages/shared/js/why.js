@@ -32,15 +32,6 @@ function whySections(found, app) {
   ];
 }
 
-/** What the picture highlights: parts of the score as shares of the largest. An edge raises what falls without it. */
-function partsInView({ neighbours, edges }) {
-  const shares = (parts, sign) => {
-    const most = sign * widest(parts);
-    return Object.fromEntries(parts.filter(({ value }) => value).map(({ name, value }) => [name, value / most]));
-  };
-  return { nodes: shares(neighbours, 1), edges: shares(edges, -1) };
-}
-
 const widest = (parts) => Math.max(1e-12, ...parts.map((part) => Math.abs(part.value)));
 
 /** Bars to the right raise the score, bars to the left lower it. Parts in `names` are nodes and can be opened. */
