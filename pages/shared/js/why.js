@@ -32,6 +32,12 @@ function whySections(found, app) {
   ];
 }
 
+/** The same for the picture. An edge raises the score when the score would fall without it. */
+function whyInView(found) {
+  const values = (parts, sign) => Object.fromEntries(parts.filter((part) => found.names[part.name]).map((part) => [part.name, sign * part.value]));
+  return { nodes: values(found.neighbours, 1), edges: values(found.edges, -1) };
+}
+
 const widest = (parts) => Math.max(1e-12, ...parts.map((part) => Math.abs(part.value)));
 
 /** Bars to the right raise the score, bars to the left lower it. Parts in `names` are nodes and can be opened. */
