@@ -181,6 +181,7 @@ class Explanation:
     examples: list[QueueRow]  # nearest labelled nodes
     peers: list[Attribute]
     reasons: list[str]  # up to three short sentences
+    edges_unknown: float = 0.0  # share of the score that was not worked out anew without the edges
 
 
 @dataclass(frozen=True)
