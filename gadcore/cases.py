@@ -157,6 +157,14 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True)
+class ProposedRing:
+    """Nodes that belong together, the one asked about first, and why; no reason where it stands alone."""
+
+    node_ids: list[str]
+    reason: str
+
+
+@dataclass(frozen=True)
 class Part:
     """A piece of an explanation: pieces add up to the score (up to ``Explanation.gap``)."""
 

@@ -17,7 +17,7 @@ from gadcore.cli.show import table
 from gadcore.workspace import Workspace
 
 COMMANDS = (
-    "import", "projects", "label", "undo", "redo", "note", "labels", "train", "runs", "queue", "explain",
+    "import", "projects", "label", "ring", "undo", "redo", "note", "labels", "train", "runs", "queue", "explain",
     "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
 )  # fmt: skip
 
@@ -228,6 +228,27 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None:
+    workspace = Workspace.open(project)
+    node = next(str(n) for n in workspace.graph.node_ids if len(workspace.ring(str(n)).node_ids) > 4)
+    main(["label", workspace.ring(node).node_ids[-1], "anomalous", "-p", project])
+    proposed = workspace.ring(node)
+    open_others = len(proposed.node_ids) - 2
+    shown = spoken(capsys, "ring", "-p", project, node)
+    assert proposed.reason in shown
+    assert f"the {open_others} others without a verdict count as 1 with --group one" in shown
+    assert all(member in shown for member in proposed.node_ids)
+    assert answer(capsys, "ring", "-p", project, node)["counts_as"]["full"] == open_others
+    assert len(workspace.current()) == 1  # nothing was recorded
+    events = answer(capsys, "ring", "-p", project, node, "--label", "a", "--group", "one")["events"]
+    assert len({event["group"] for event in events}) == 1
+    others = [event["weight"] for event in events if event["node_id"] != node]
+    assert len(others) == open_others
+    assert np.isclose(sum(others), 1)
+    assert {event["source"] for event in events} == {"ring"}
+    assert len(workspace.undo()) == len(events)
 
 
 def test_the_queue_marks_random_checks(project: str, capsys) -> None:

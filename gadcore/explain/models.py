@@ -87,7 +87,7 @@ class MemberPart:
         return Account(account.own * slope, account.nodes * slope, start).scaled(self.weight)
 
     def without_edges(self, variants: Variants) -> Array | None:
-        """(edges,) change of the member's share when each edge is removed; None where it is not worked out."""
+        """(edges,) change of the member's share when each edge is removed; None where that is not known."""
         raw = np.zeros(0) if self.member is None else self.member.raw(variants)
         if len(raw) != variants.count:
             return None

@@ -176,11 +176,12 @@ def test_the_group_of_a_case_is_labelled_as_one(opened) -> None:
 def test_the_dialog_says_how_much_a_group_counts(opened) -> None:
     page, workspace = opened
     ids = [str(node) for node in workspace.graph.node_ids]
-    node = next(node for node in ids if len(workspace.ring(node)) > 3)
+    node = next(node for node in ids if len(workspace.ring(node).node_ids) > 3)
     page.goto(f"{page.url}&case={node}")
     shows(page, node)
     expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible()
     page.keyboard.press("g")
+    expect(part(page, "ring-reason")).to_contain_text("closely linked")
     boxes = part(page, "ring").locator("input")
     expect(boxes.first).to_be_checked()
     others = boxes.count() - 1
