@@ -17,8 +17,8 @@ from gadcore.cli.show import table
 from gadcore.workspace import Workspace
 
 COMMANDS = (
-    "import", "projects", "label", "ring", "undo", "redo", "note", "labels", "train", "runs", "queue", "explain",
-    "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
+    "import", "projects", "label", "ring", "undo", "redo", "note", "labels", "train", "runs", "queue",
+    "explain", "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
 )  # fmt: skip
 
 

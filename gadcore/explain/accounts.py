@@ -83,7 +83,7 @@ class Linear:
         for _ in range(self.hops):
             f = variants.step(f)
         scale = view.inverse_norms(self.hops)[:, None] if self.unit else 1.0
-        found: Array = f * scale + self.intercept
+        found: Array = np.asarray(f * scale + self.intercept, dtype=np.float64)
         found[variants.node] = self.raw(variants)
         return found
 
@@ -131,7 +131,7 @@ class Smoothed:
         walk = variants.even_walk(self.alpha, self.steps)
         if walk.shape[1] == 1:
             return np.asarray(walk.T @ (self.source.everywhere(variants.view) - self.offset))
-        return np.einsum("nc,nc->c", walk, self.source.in_variants(variants) - self.offset)
+        return np.asarray(np.einsum("nc,nc->c", walk, self.source.in_variants(variants) - self.offset))
 
     def account(self, variants: Variants) -> Account:
         walk = variants.even_walk(self.alpha, self.steps)[:, 0]
