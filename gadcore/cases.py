@@ -157,6 +157,14 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True)
+class ProposedRing:
+    """Nodes that belong together, the one asked about first, and why; no reason where it stands alone."""
+
+    node_ids: list[str]
+    reason: str
+
+
+@dataclass(frozen=True)
 class Part:
     """A piece of an explanation: pieces add up to the score (up to ``Explanation.gap``)."""
 
@@ -181,6 +189,7 @@ class Explanation:
     examples: list[QueueRow]  # nearest labelled nodes
     peers: list[Attribute]
     reasons: list[str]  # up to three short sentences
+    edges_unknown: float = 0.0  # share of the score that was not worked out anew without the edges
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,21 @@
 """What rose and fell between two runs, and which new labels lie behind it.
 
 Movers are ranked by log₂(rank before / rank now), so that a rise from 800 to 12 counts more than one from
-18,000 to 9,000. A label that is new, changed or taken back pushes up (towards anomalous) or down; of those
-that push a mover's way the nearest are named:
+18,000 to 9,000. Named are the new, changed or taken back labels without which the node would stand furthest
+from where it is, by the linear head of provisional.py (influence.py): exact for the head, which stands for
+the run. Where there is no such head, a label pushes up (towards anomalous) or down, and of those that push a
+mover's way the nearest are named:
 
     nearness = cosine in the embedding (centred, at least 0) · closeness in the graph
     closeness = APART + (1 − APART) · (1 for neighbours, else |N(u) ∩ N(v)| / √(|N(u)| |N(v)|))
 
-It says which labels are likely causes; no model is trained again to prove it.
+Either way these are likely causes; no run is trained again to prove it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +23,13 @@ import numpy.typing as npt
 
 from gadcore.cases import RunInfo
 from gadcore.graph import Graph, IntArray
+from gadcore.influence import Influence
 
 Array = npt.NDArray[np.float64]
 
 APART = 0.1  # closeness of nodes that share no neighbour
 CAUSES = 3  # labels named for each mover
-LEAST = 0.02  # nearness under which a label is not named
+LEAST = 0.02  # nearness, or change of the head's score, under which a label is not named
 _VALUE = {"anomalous": 1, "normal": -1}
 
 
@@ -52,8 +55,20 @@ class Cause:
     name: str
     verdict: str | None
     before: str | None
-    nearness: float  # 0..1
+    nearness: float  # 0..1; 0 where places are known
     link: str  # how the two are related, in words
+    places: int | None = None  # lower (> 0) or higher (< 0) that the node would stand without the label
+
+    @property
+    def without(self) -> str:
+        """What would be without the label, in words; empty where that is not known."""
+        if self.places is None:
+            return ""
+        if not self.places:
+            return "would keep its place without it alone"
+        size = abs(self.places)
+        way = "lower" if self.places > 0 else "higher"
+        return f"would stand {size:,} place{'s' * (size != 1)} {way} without it"
 
 
 @dataclass(frozen=True)
@@ -102,9 +117,17 @@ def label_changes(graph: Graph, before: Mapping[str, str], after: Mapping[str, s
 
 
 def movers(
-    graph: Graph, before: Ranking, after: Ranking, space: npt.NDArray[Any] | None, n: int
+    graph: Graph,
+    before: Ranking,
+    after: Ranking,
+    space: npt.NDArray[Any] | None,
+    n: int,
+    influence: Influence | None = None,
 ) -> tuple[list[Mover], list[Mover]]:
-    """Up to ``n`` nodes that rose most and that fell most; ``space`` is an (N, K) embedding, if any."""
+    """Up to ``n`` nodes that rose most and that fell most; ``space`` is an (N, K) embedding, if any.
+
+    Causes come from ``influence`` where there is one, else from nearness in ``space`` and the graph.
+    """
     shift = np.log2(before.rank / after.rank)
     changes = label_changes(graph, before.labels, after.labels)
     risen = np.argsort(-shift, kind="stable")[:n]
@@ -112,7 +135,11 @@ def movers(
     found = []
     for nodes, up in ((risen[shift[risen] > 0], True), (fallen[shift[fallen] < 0], False)):
         pushing = [change for change in changes if change.push * (1 if up else -1) > 0]
-        causes = nearest_changes(graph, nodes, pushing, space)
+        causes = (
+            nearest_changes(graph, nodes, pushing, space)
+            if influence is None
+            else decisive_changes(graph, nodes, changes, influence, up=up)
+        )
         found.append([_mover(graph, int(v), before, after, why) for v, why in zip(nodes, causes)])
     return found[0], found[1]
 
@@ -127,6 +154,32 @@ def _mover(graph: Graph, node: int, before: Ranking, after: Ranking, causes: lis
         after.labels.get(node_id),
         causes,
     )
+
+
+def decisive_changes(
+    graph: Graph, nodes: IntArray, changes: Sequence[Change], influence: Influence, *, up: bool
+) -> list[list[Cause]]:
+    """For each node the changed labels that moved it most that way, and where it would stand without each."""
+    if not len(nodes) or not changes:
+        return [[] for _ in nodes]
+    at = np.array([change.node for change in changes], dtype=np.int64)
+    now, before = (
+        np.array([_VALUE.get(word or "", 0) for word in words], dtype=np.int8)
+        for words in zip(*[(change.verdict, change.before) for change in changes])
+    )
+    bends = influence.bends(at, now, before)
+    shifts = influence.shifts(nodes, bends) * (1 if up else -1)
+    best = np.argsort(-shifts, axis=1, kind="stable")[:, :CAUSES]
+    pairs = [(i, int(j)) for i, row in enumerate(best) for j in row if shifts[i, j] >= LEAST]
+    places = influence.places([(int(nodes[i]), j) for i, j in pairs], bends)
+    adjacent, shared, _ = _links(graph, nodes, at)
+    found: list[list[Cause]] = [[] for _ in nodes]
+    for (i, j), lower in zip(pairs, places):
+        if lower * (1 if up else -1) >= 0:
+            own, alike = int(nodes[i]) == changes[j].node, (changes[j].push > 0) == up
+            link = _link(own, bool(adjacent[i, j]), int(shared[i, j]), alike=alike)
+            found[i].append(replace(_cause(graph, changes[j], 0.0, link), places=lower))
+    return [sorted(causes, key=lambda cause: -abs(cause.places or 0)) for causes in found]
 
 
 def nearest_changes(
@@ -187,14 +240,14 @@ def _alike(space: npt.NDArray[Any] | None, nodes: IntArray, others: IntArray) ->
     return np.asarray(np.clip(cosine, 0.0, 1.0))
 
 
-def _link(own: bool, adjacent: bool, shared: int) -> str:
+def _link(own: bool, adjacent: bool, shared: int, *, alike: bool = True) -> str:
     if own:
         return "its own label"
     if adjacent:
         return "a neighbour"
     if shared:
         return f"{shared:,} shared neighbour{'s' * (shared != 1)}"
-    return "looks alike"
+    return "looks alike" if alike else "looks different"
 
 
 def other_differences(before: RunInfo, after: RunInfo) -> str:

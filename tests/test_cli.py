@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import answer, shell
+from commands import answer, shell, spoken
 from probe_detector import register, unregister
 
 from gadcore.cli import main
@@ -17,8 +17,8 @@ from gadcore.cli.show import table
 from gadcore.workspace import Workspace
 
 COMMANDS = (
-    "import", "projects", "label", "undo", "redo", "note", "labels", "train", "runs", "queue", "explain",
-    "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
+    "import", "projects", "label", "ring", "undo", "redo", "note", "labels", "train", "runs", "queue",
+    "explain", "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
 )  # fmt: skip
 
 
@@ -216,6 +216,66 @@ def test_queue_is_tuned_once_or_from_now_on(project: str, capsys) -> None:
 def test_explain_before_a_run_says_what_to_do(project: str, capsys) -> None:
     assert main(["explain", "-p", project, "n001"]) == 1
     assert "Train first" in capsys.readouterr().err
+
+
+def test_explain_prints_parts_that_add_up(project: str, label_file: Path, capsys) -> None:
+    main(["labels", "import", str(label_file), "-p", project])
+    main(["train", "-p", project, "--model", "an+", "--set", "epochs=20"])
+    found = answer(capsys, "explain", "-p", project, "n001")["explanation"]
+    shown = spoken(capsys, "explain", "-p", project, "n001")
+    parts = [
+        line for line in shown.splitlines() if line.startswith(("base ", "attribute ", "neighbour ", "rest "))
+    ]
+    values = [float(cell) for line in parts for cell in line.split("  ") if _is_number(cell)]
+    told = next(line for line in shown.splitlines() if line.startswith("adds up to"))
+    assert len(parts) == len(values) + 1  # the first is the heading of the card's attributes
+    assert np.isclose(sum(values), found["score"], atol=1e-3)
+    assert np.isclose(float(told.split()[3].rstrip(",")), found["score"], atol=1e-3)
+    assert "without edge to" in shown
+    assert found["edges"][0]["name"] in shown
+    assert "nearest labelled" in shown
+    assert found["examples"][0]["node_id"] in shown
+    assert answer(capsys, "explain", "-p", project, "n001")["card"]["probability_reason"] in shown
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None:
+    workspace = Workspace.open(project)
+    node = next(str(n) for n in workspace.graph.node_ids if len(workspace.ring(str(n)).node_ids) > 4)
+    main(["label", workspace.ring(node).node_ids[-1], "anomalous", "-p", project])
+    proposed = workspace.ring(node)
+    open_others = len(proposed.node_ids) - 2
+    shown = spoken(capsys, "ring", "-p", project, node)
+    assert proposed.reason in shown
+    assert f"the {open_others} others without a verdict count as 1 with --group one" in shown
+    assert all(member in shown for member in proposed.node_ids)
+    assert answer(capsys, "ring", "-p", project, node)["counts_as"]["full"] == open_others
+    assert len(workspace.current()) == 1  # nothing was recorded
+    events = answer(capsys, "ring", "-p", project, node, "--label", "a", "--group", "one")["events"]
+    assert len({event["group"] for event in events}) == 1
+    others = [event["weight"] for event in events if event["node_id"] != node]
+    assert len(others) == open_others
+    assert np.isclose(sum(others), 1)
+    assert {event["source"] for event in events} == {"ring"}
+    assert len(workspace.undo()) == len(events)
+
+
+def test_the_queue_marks_random_checks(project: str, capsys) -> None:
+    main(["train", "-p", project, "--model", "probe"])
+    rows = answer(capsys, "queue", "-p", project, "-n", "30")
+    drawn = [row for row in rows if row["strategy"] == "audit"]
+    assert drawn
+    lines = spoken(capsys, "queue", "-p", project, "-n", "30").splitlines()
+    marked = [line for line in lines if "random check (" in line]
+    assert len(marked) == len(drawn)
+    assert all(any(row["node_id"] in line for line in marked) for row in drawn)
 
 
 def test_score_new_ranks_nodes_that_arrived_later(project: str, files, tmp_path: Path, capsys) -> None:

@@ -35,7 +35,10 @@ def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, plant
     assert moved.returncode == 0, moved.stderr
     found = json.loads(moved.stdout)
     assert (found["before"]["number"], found["after"]["number"], found["changes"]) == (1, 2, 6)
-    assert any(mover["causes"] for mover in found["risen"])
+    causes = [cause for mover in found["risen"] for cause in mover["causes"]]
+    assert causes
+    assert all(cause["places"] is not None and cause["places"] >= 0 for cause in causes)
+    assert "without it" in shell("moved", "-p", "net", "-n", "5").stdout
     assert shell("moved", "-p", "net", "--run", "9").stderr.startswith("error: There is no run '9'")
 
 
@@ -77,7 +80,7 @@ def test_moved_for_people(project: Workspace, capsys) -> None:
     project.train("probe")
     shown = spoken(capsys, "moved", "-p", "net", "-n", "3")
     assert "Run 1 to run 2" in shown
-    assert f"{quiet} anomalous (its own label, 1.00)" in shown
+    assert f"{quiet} anomalous (its own label: nearness 1.00)" in shown
 
 
 def test_agreement_and_second_look_name_the_disputed_node(project: Workspace, capsys) -> None:

@@ -253,7 +253,7 @@ def test_without_an_embedding_similar_nodes_come_from_the_graph(project: Workspa
 
 
 def test_the_ring_of_a_project_begins_with_the_node(ranked: Workspace) -> None:
-    assert ranked.ring("n030")[0] == "n030"
+    assert ranked.ring("n030").node_ids[0] == "n030"
 
 
 def test_a_node_is_explained(ranked: Workspace) -> None:

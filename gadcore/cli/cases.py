@@ -9,10 +9,12 @@ import gadcore
 from gadcore.cli.show import out, queue_table, table
 
 if TYPE_CHECKING:
-    from gadcore.cases import Explanation, NodeCard
+    from gadcore.cases import Explanation, NodeCard, Part
     from gadcore.cli.parser import Commands
 
 TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are chosen
+ATTRIBUTES_SHOWN, NEIGHBOURS_SHOWN, EDGES_SHOWN = 8, 5, 5  # lines of ``explain``
+LEAST_GAP = 1e-6
 VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "any")
 
 
@@ -105,6 +107,7 @@ def _card_lines(card: NodeCard) -> list[str]:
         f"rank {row.rank:,}, score {row.score:.4g}, percentile {row.percentile:.2f} ({card.band}), "
         f"verdict: {row.verdict or 'none'}",
     ]
+    lines.append(f"{_chance(card.probability)}{card.probability_reason}")
     if card.note:
         lines.append(f"note: {card.note}")
     cells = [(a.column, a.value, _place(a.percentile, a.share)) for a in card.attributes]
@@ -117,10 +120,57 @@ def _place(percentile: float | None, share: float | None) -> str:
     return "" if share is None else f"shared by {share:.1f} %"
 
 
+def _chance(probability: float | None) -> str:
+    return "" if probability is None else f"probability about {probability:.0%}. "
+
+
 def _why_lines(why: Explanation) -> list[str]:
-    parts = [(p.kind, p.name, p.value, p.detail) for p in [*why.attributes[:8], *why.neighbours[:5]]]
     reasons = [f"· {reason}" for reason in why.reasons]
-    return ["", "Why:", *reasons, "", table(("part", "name", "contribution", "detail"), parts)]
+    return ["", "Why:", *reasons, *_sum_lines(why), *_edge_lines(why), *_example_lines(why)]
+
+
+def _sum_lines(why: Explanation) -> list[str]:
+    """Parts that add up to the score, on screen too."""
+    if not why.attributes and not why.neighbours:
+        return []
+    parts = [
+        ("base", "", why.base, "score of nothing in particular"),
+        *_shortened(why.attributes, ATTRIBUTES_SHOWN, "other attributes"),
+        *_shortened(why.neighbours, NEIGHBOURS_SHOWN, "other nodes"),
+    ]
+    if abs(why.gap) > LEAST_GAP:
+        parts.append(("rest", "", why.gap, "not assigned"))
+    total = sum(value for _, _, value, _ in parts)
+    return [
+        "",
+        table(("part", "name", "contribution", "detail"), parts),
+        f"adds up to {total:.4g}, the score",
+    ]
+
+
+def _shortened(parts: list[Part], shown: int, rest: str) -> list[tuple[str, str, float, str]]:
+    """The first parts, and the sum of all others in one line."""
+    named = [part for part in parts if part.name != rest][:shown]
+    lines = [(part.kind, part.name, part.value, part.detail) for part in named]
+    other = sum(part.value for part in parts if part not in named)
+    return [*lines, (parts[0].kind, rest, other, "")] if len(parts) > len(named) else lines
+
+
+def _edge_lines(why: Explanation) -> list[str]:
+    if not why.edges:
+        return []
+    rows = [(part.name, part.value, part.detail) for part in why.edges[:EDGES_SHOWN]]
+    lines = ["", table(("without edge to", "change", "detail"), rows)]
+    if why.edges_unknown >= 0.005:
+        lines.append(f"{why.edges_unknown:.0%} of the score was not worked out anew without these edges.")
+    return lines
+
+
+def _example_lines(why: Explanation) -> list[str]:
+    if not why.examples:
+        return []
+    rows = [(r.node_id, r.name if r.name != r.node_id else "", r.verdict, r.rank) for r in why.examples]
+    return ["", table(("nearest labelled", "name", "verdict", "rank"), rows)]
 
 
 def score_new(given: Namespace) -> None:

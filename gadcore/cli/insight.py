@@ -103,7 +103,8 @@ def _mover_table(movers: list[Mover]) -> str:
 def cause_text(cause: Cause) -> str:
     """A changed label in a few words."""
     verdict = cause.verdict or f"{cause.before} taken back"
-    return f"{cause.node_id} {verdict} ({cause.link}, {cause.nearness:.2f})"
+    how = cause.without or f"nearness {cause.nearness:.2f}"
+    return f"{cause.node_id} {verdict} ({cause.link}: {how})"
 
 
 def show_agreement(given: Namespace) -> None:

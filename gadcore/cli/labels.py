@@ -1,4 +1,4 @@
-"""label, undo, redo, note, labels import, labels export."""
+"""label, ring, undo, redo, note, labels import, labels export."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
-from gadcore.cli.show import out
+from gadcore.cli.show import out, table
 
 if TYPE_CHECKING:
+    from gadcore.cases import ProposedRing
     from gadcore.cli.parser import Commands
     from gadcore.labels import LabelEvent
 
@@ -29,6 +30,20 @@ def add_commands(commands: Commands) -> None:
     )
     counts.add_argument("--weight", type=float, help="how much the verdict counts for each node (0 to 1)")
     label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
+
+    ring = add("ring", show_ring, "the group around a node, and why it is one", "ring -p demo A0042")
+    ring.add_argument("node", metavar="NODE")
+    ring.add_argument(
+        "--label", metavar="VERDICT", help="record this verdict for the whole group, as one event"
+    )
+    ring.add_argument(
+        "--group",
+        choices=("one", "root", "full"),
+        default="root",
+        help="what all nodes but NODE count as together: one verdict, √m, or in full (default: root)",
+    )
+    ring.add_argument("--note", default="", help="why")
+    ring.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
     for name, summary in (("undo", "take back your last verdict"), ("redo", "restore what was taken back")):
         parser = add(name, toggle, summary, f"{name} -p demo")
@@ -56,6 +71,52 @@ def record(given: Namespace) -> None:
     )
     counts = project.counts()
     out(given, {"events": events, "counts": counts}, _done(events) + _together(events), _counted(counts))
+
+
+def show_ring(given: Namespace) -> None:
+    """The proposed group with its reason and weights; with ``--label`` one verdict for it.
+
+    Nodes that have a verdict keep it, but for the one asked about.
+    """
+    project = gadcore.Workspace.open(given.project)
+    ring, current = project.ring(given.node), project.current()
+    others = [node for node in ring.node_ids if node != given.node and node not in current]
+    lines = [_ring_table(project, ring), f"Why: {ring.reason or 'no group, it stands alone'}."]
+    if given.label is None:
+        counts = _counting(len(others))
+        out(given, {"ring": ring, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
+        return
+    events = project.record_group(
+        [given.node, *others],
+        given.label,
+        analyst=given.analyst,
+        note=given.note,
+        source="ring",
+        weight=given.group,
+        judged=[given.node],
+    )
+    done = _done(events) + _together(events)
+    out(given, {"ring": ring, "events": events}, *lines, done, _counted(project.counts()))
+
+
+def _ring_table(project: gadcore.Workspace, ring: ProposedRing) -> str:
+    cards = [project.case(node).row for node in ring.node_ids]
+    rows = [(c.node_id, c.name if c.name != c.node_id else "", c.rank, c.verdict) for c in cards]
+    return table(("node", "name", "rank", "verdict"), rows)
+
+
+def _counting(others: int) -> dict[str, float]:
+    """Verdicts that the others count as together, by rule."""
+    from gadcore.labels import GroupRule
+
+    return {rule.value: others * rule.weight(others) for rule in GroupRule}
+
+
+def _counting_lines(others: int, counts: dict[str, float]) -> list[str]:
+    if not others:
+        return []
+    said = ", ".join(f"{count:.2g} with --group {rule}" for rule, count in counts.items())
+    return [f"With --label the {others} others without a verdict count as {said}."]
 
 
 def toggle(given: Namespace) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gadcore.detectors.base import Progress
 
 BAR = 30
+AUDIT = "audit"  # strategy of cases that were drawn at random
 
 
 def out(given: Namespace, document: Any, *lines: str) -> None:
@@ -69,11 +70,25 @@ def queue_table(rows: Sequence[QueueRow]) -> str:
                 f"{row.percentile:.2f}",
                 "" if not row.moved else f"{row.moved:+,}",
                 row.verdict,
-                row.reason,
+                _reason(row),
             )
             for row in rows
         ],
     )
+
+
+def _reason(row: QueueRow) -> str:
+    """Why a case is asked for; one drawn at random says so before why it scores as it does."""
+    if row.strategy != AUDIT:
+        return row.reason
+    chance = row.inclusion_probability
+    drawn = "random check" if chance is None else f"random check ({_odds(chance)})"
+    said = row.reason.removeprefix("random check").strip()
+    return f"{drawn}: {said}" if said else drawn
+
+
+def _odds(chance: float) -> str:
+    return f"1 in {1 / chance:,.0f}" if chance < 0.5 else f"{chance:.0%}"
 
 
 def _provisional(row: QueueRow) -> str:

@@ -20,14 +20,14 @@ from gadcore.explain.accounts import Account
 from gadcore.explain.columns import Columns
 from gadcore.explain.models import Model, read_model
 from gadcore.explain.sentences import columns_of, node_sentences, tendency
-from gadcore.explain.view import Variants, view_of
+from gadcore.explain.view import Variants, affordable_edges, view_of
 from gadcore.graph import Graph, IntArray
 from gadcore.labels import Labels
 from gadcore.metrics import percentile_ranks
 from gadcore.similar import nearest
 
 SHOWN = 12  # parts of a kind that are listed one by one; the rest is one part
-EDGES = 12  # edges whose removal is tried
+EDGES, FEWEST = 12, 2  # edges whose removal is tried: at most, and at least if each costs much
 EXAMPLES = 6  # labelled nodes shown
 OTHER_ATTRIBUTES, OTHER_NODES = "other attributes", "other nodes"
 NO_ACCOUNT = "this model keeps no account of its score: reasons come from peers and neighbours"
@@ -38,8 +38,11 @@ Scores = npt.NDArray[np.floating]
 def explain(graph: Graph, model_folder: Path, scores: Scores, labels: Labels, node: int) -> Explanation:
     """Parts of the score, effect of each edge, nearest labelled nodes, peers and up to three sentences."""
     model = read_model(model_folder, graph)
-    variants = Variants(view_of(graph), node, _edges_to_try(graph, scores, node))
+    view = view_of(graph)
+    tried = affordable_edges(view, model.steps, EDGES, FEWEST)
+    variants = Variants(view, node, _edges_to_try(graph, scores, node, tried))
     account = model.account(variants)
+    edges, not_tried = ([], 0.0) if account is None else _edge_parts(graph, model, variants)
     score = float(scores[node])
     verdicts = {int(v): True for v in labels.anomalous} | {int(v): False for v in labels.normal}
     order = None if account is None else np.argsort(-account.own)[:SHOWN]
@@ -57,7 +60,8 @@ def explain(graph: Graph, model_folder: Path, scores: Scores, labels: Labels, no
         neighbours=neighbours,
         base=base,
         gap=score - base - sum(part.value for part in (*attributes, *neighbours)),
-        edges=[] if account is None else _edge_parts(graph, model, variants),
+        edges=edges,
+        edges_unknown=not_tried,
         examples=_examples(graph, model, scores, labels, node),
         peers=columns_of(graph).of(node),
         reasons=told if account is not None else [*told[:2], NO_ACCOUNT],
@@ -77,10 +81,10 @@ def reasons(
     return [node_sentences(graph, int(node), known, verdicts) for node in nodes]
 
 
-def _edges_to_try(graph: Graph, scores: Scores, node: int) -> IntArray:
-    """Neighbours by weight, then score; at most EDGES."""
+def _edges_to_try(graph: Graph, scores: Scores, node: int, most: int) -> IntArray:
+    """Neighbours by weight, then score."""
     ends, weights = graph.neighbours(node)
-    order = np.lexsort((-np.asarray(scores)[ends], -weights))[:EDGES]
+    order = np.lexsort((-np.asarray(scores)[ends], -weights))[:most]
     return np.sort(ends[order])
 
 
@@ -131,24 +135,24 @@ def _relation(graph: Graph, node: int, linked: bool, verdicts: dict[int, bool]) 
     return ", ".join(words)
 
 
-def _edge_parts(graph: Graph, model: Model, variants: Variants) -> list[Part]:
-    """What removing each edge does to the score, largest effect first."""
-    effects = model.edge_effects(variants)
-    return [
-        Part(
-            "edge",
-            str(graph.node_ids[variants.removed[i]]),
-            float(effects[i]),
-            _effect(effects[i]),
-        )
-        for i in np.argsort(-np.abs(effects))
-    ]
+def _edge_parts(graph: Graph, model: Model, variants: Variants) -> tuple[list[Part], float]:
+    """What removing each edge does to the score, largest effect first, and the share not worked out anew."""
+    if not len(variants.removed):
+        return [], 0.0
+    effects, unknown = model.edge_effects(variants)
+    ends = [str(graph.node_ids[other]) for other in variants.removed]
+    order = np.argsort(-np.abs(effects))
+    return [Part("edge", ends[i], float(effects[i]), _effect(effects[i], unknown)) for i in order], unknown
 
 
-def _effect(change: float) -> str:
+def _effect(change: float, unknown: float) -> str:
+    """What an edge does, in words; nothing is said of the share of the score that was not worked out anew."""
+    known = (
+        "the score" if unknown < 0.005 else f"the {100 * (1 - unknown):.0f} % of the score worked out anew"
+    )
     if abs(change) < 1e-9:
-        return "makes no difference to the score"
-    return f"without it the score {'falls' if change < 0 else 'rises'} by {abs(change):.2g}"
+        return f"makes no difference to {known}"
+    return f"without it {known} {'falls' if change < 0 else 'rises'} by {abs(change):.2g}"
 
 
 def _examples(graph: Graph, model: Model, scores: Scores, labels: Labels, node: int) -> list[QueueRow]:

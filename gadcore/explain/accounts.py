@@ -43,7 +43,7 @@ class Accountable(Protocol):
     """A part of a model that can say what its score is made of."""
 
     def raw(self, variants: Variants) -> Array:
-        """(1 + edges,) raw score of the node in every variant."""
+        """(1 + edges,) raw score of the node in every variant; (1,) where edges could not be tried."""
 
     def account(self, variants: Variants) -> Account:
         """Parts of the raw score in the graph as it is."""
@@ -74,6 +74,18 @@ class Linear:
         for _ in range(self.hops):
             f = view.adjacency @ f
         return np.asarray(f * view.inverse_norms(self.hops) if self.unit else f) + self.intercept
+
+    def in_variants(self, variants: Variants) -> Array:
+        """(N, 1 + edges) f of every node in every variant; lengths of rows but the node's own stay."""
+        view = variants.view
+        f = np.asarray(view.graph.x @ self.weights, dtype=np.float32).reshape(-1, 1)
+        f = np.repeat(f, variants.count, axis=1)
+        for _ in range(self.hops):
+            f = variants.step(f)
+        scale = view.inverse_norms(self.hops)[:, None] if self.unit else 1.0
+        found: Array = np.asarray(f * scale + self.intercept, dtype=np.float64)
+        found[variants.node] = self.raw(variants)
+        return found
 
     def _inverse(self, z: Array) -> Array:
         if not self.unit:
@@ -117,10 +129,9 @@ class Smoothed:
 
     def raw(self, variants: Variants) -> Array:
         walk = variants.even_walk(self.alpha, self.steps)
-        f = self.source.everywhere(variants.view) - self.offset
-        own = self.source.raw(variants)[: walk.shape[1]] - self.offset
-        found = walk.T @ f + walk[variants.node] * (own - f[variants.node])
-        return _filled(found, variants.count)
+        if walk.shape[1] == 1:
+            return np.asarray(walk.T @ (self.source.everywhere(variants.view) - self.offset))
+        return np.asarray(np.einsum("nc,nc->c", walk, self.source.in_variants(variants) - self.offset))
 
     def account(self, variants: Variants) -> Account:
         walk = variants.even_walk(self.alpha, self.steps)[:, 0]
@@ -145,7 +156,7 @@ class Diffused:
 
     def raw(self, variants: Variants) -> Array:
         _, _, z = variants.diffused(self.alpha, self.steps, even=self.even)
-        return _filled(unit_rows(z * self.columns) @ self.weights + self.intercept, variants.count)
+        return np.asarray(unit_rows(z * self.columns) @ self.weights + self.intercept)
 
     def account(self, variants: Variants) -> Account:
         walk, rows, z = variants.diffused(self.alpha, self.steps, even=self.even)
@@ -171,7 +182,7 @@ class Propagation:
         traces = self._traces(variants.view)
         anomalous = np.maximum(self.signed, 0) @ walk + traces[1]
         normal = np.maximum(-self.signed, 0) @ walk + traces[0]
-        return _filled(anomalous / (anomalous + normal), variants.count)
+        return np.asarray(anomalous / (anomalous + normal))
 
     def account(self, variants: Variants) -> Account:
         mass = variants.walk(self.alpha, self.steps)[self.labelled, 0] * self.signed
@@ -267,8 +278,3 @@ def unit_rows(x: Array) -> Array:
     norm = np.linalg.norm(x, axis=1, keepdims=True)
     unit: Array = np.divide(x, norm, out=np.zeros_like(x), where=norm > 0)
     return unit
-
-
-def _filled(found: Array, count: int) -> Array:
-    """Variants that were not worked out keep the score of the graph as it is."""
-    return found if len(found) == count else np.full(count, found[0])

@@ -44,6 +44,7 @@ from gadcore.explain.boosters import read_trees
 from gadcore.explain.spheres import ACCOUNTABLE, Sphere
 from gadcore.explain.view import Array, Variants
 from gadcore.graph import Graph, IntArray
+from gadcore.metrics import percentile_ranks
 
 Arrays = dict[str, npt.NDArray[Any]]
 KEPT = 4  # models that stay in memory
@@ -51,19 +52,21 @@ KEPT = 4  # models that stay in memory
 
 @dataclass(frozen=True)
 class MemberPart:
-    """A member, its weight, and its raw scores (sorted) where percentiles are combined."""
+    """A member, its weight, its raw scores, and these as levels with their ranks where ranks are combined."""
 
     member: Accountable | None  # None: counts as a whole
     weight: float
     scores: npt.NDArray[Any]  # (N,)
-    ordered: npt.NDArray[Any] | None = field(repr=False, default=None)
+    levels: tuple[npt.NDArray[Any], Array] | None = field(repr=False, default=None)
 
     def percentile(self, raw: Array) -> Array:
-        """Midrank share of the raw scores below; the raw scores themselves without a reference."""
-        if self.ordered is None:
-            return raw
-        ends = np.searchsorted(self.ordered, raw, "left") + np.searchsorted(self.ordered, raw, "right")
-        return np.asarray(ends / (2 * len(self.ordered)))
+        """Percentile of raw scores, between levels as in scoring new nodes; without levels the raw scores."""
+        return raw if self.levels is None else np.asarray(np.interp(raw, *self.levels))
+
+    @property
+    def steps(self) -> int:
+        """Of the damped walk that the member needs; 0 without one."""
+        return int(getattr(self.member, "steps", 0))
 
     def parts(self, variants: Variants) -> Account:
         """The member's share of the score, split."""
@@ -73,20 +76,22 @@ class MemberPart:
         if self.member is None:
             return whole.scaled(self.weight)
         account = self.member.account(variants)
-        if self.ordered is None:
+        if self.levels is None:
             return account.scaled(self.weight)
         way = account.total - account.base
-        start = float(self.percentile(np.array([account.base]))[0])
         if abs(way) < 1e-9 * max(1.0, abs(account.base)):
             return whole.scaled(self.weight)
-        slope = (whole.base - start) / way
+        # To where the parts lead, not to the member's score: parts that miss it must show as a gap.
+        start, end = self.percentile(np.array([account.base, account.total])).tolist()
+        slope = (end - start) / way
         return Account(account.own * slope, account.nodes * slope, start).scaled(self.weight)
 
-    def without_edges(self, variants: Variants) -> Array:
-        """(edges,) change of the member's share when each edge is removed."""
-        if self.member is None:
-            return np.zeros(variants.count - 1)
-        shares = self.percentile(self.member.raw(variants))
+    def without_edges(self, variants: Variants) -> Array | None:
+        """(edges,) change of the member's share when each edge is removed; None where that is not known."""
+        raw = np.zeros(0) if self.member is None else self.member.raw(variants)
+        if len(raw) != variants.count:
+            return None
+        shares = self.percentile(raw)
         return np.asarray(self.weight * (shares[1:] - shares[0]))
 
 
@@ -111,9 +116,21 @@ class Model:
             float(sum(part.base for part in parts)),
         )
 
-    def edge_effects(self, variants: Variants) -> Array:
-        """(edges,) change of the score when each edge is removed."""
-        return np.asarray(sum(part.without_edges(variants) for part in self.members))
+    @property
+    def steps(self) -> int:
+        """Of the longest damped walk that an account needs."""
+        return max((part.steps for part in self.members), default=0)
+
+    def edge_effects(self, variants: Variants) -> tuple[Array, float]:
+        """(edges,) change of the score when each edge is removed, and the share of it not worked out anew."""
+        effects, kept = np.zeros(variants.count - 1), 0.0
+        for part in self.members:
+            change = part.without_edges(variants)
+            if change is None:
+                kept += part.weight
+            else:
+                effects += change
+        return effects, kept / (sum(part.weight for part in self.members) or 1.0)
 
 
 _MODELS: OrderedDict[tuple[str, int], Model] = OrderedDict()
@@ -169,8 +186,16 @@ def _plus_model(folder: Path, graph: Graph, state: dict[str, Any], arrays: Array
     for j, row in enumerate(state["members"]):
         scores = arrays[f"member{j}.scores"]
         member = _plus_member(folder, graph, state, arrays, row, j)
-        parts.append(MemberPart(member, float(row["weight"]), scores, np.sort(scores)))
+        parts.append(MemberPart(member, float(row["weight"]), scores, _levels(scores)))
     return parts
+
+
+def _levels(scores: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Array]:
+    """Distinct scores, ascending, and the percentile rank of each."""
+    levels, place = np.unique(scores, return_inverse=True)
+    rank = np.zeros(len(levels))
+    rank[place] = percentile_ranks(scores)
+    return levels, rank
 
 
 def _plus_member(

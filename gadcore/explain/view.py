@@ -26,7 +26,8 @@ Array = npt.NDArray[np.float64]
 
 KEPT = 4  # graphs whose products stay in memory
 DENSE_LIMIT = 2e8  # entries of ÂᵏX up to which norms and means of all rows are worked out
-EDGE_BUDGET = 3e7  # multiplications spent on the variants of a damped walk
+EDGE_BUDGET = 6e7  # multiplications spent on the variants of a damped walk
+STOP = 10  # steps: members walk 10, 20 or 30, and a walk is kept at each such stop
 
 
 class GraphView:
@@ -87,6 +88,7 @@ class Variants:
         self._rows: list[FloatArray] = []
         self._z: dict[int, Array] = {}
         self._walks: dict[tuple[float, int], Array] = {}
+        self._on_the_way: dict[tuple[float, bool], tuple[int, FloatArray, FloatArray]] = {}
         self._diffused: dict[tuple[float, int, bool], tuple[Array, Array, Array]] = {}
 
     @property
@@ -148,12 +150,25 @@ class Variants:
         return row.ravel()
 
     def walk(self, alpha: float, steps: int) -> Array:
-        """(N, 1 + edges) π of every variant; column 0 only where edges would take too long."""
+        """(N, 1 + edges) π of every variant; column 0 only where the edges do not fit the budget."""
         if (alpha, steps) not in self._walks:
-            many = self.view.adjacency.nnz * steps * self.count <= EDGE_BUDGET
-            start = self.rows(0) if many else self.rows(0)[:, :1]
-            self._walks[alpha, steps] = damped(self.step, start, alpha, steps)
+            self._walk_on(alpha, steps, many=steps * self.view.adjacency.nnz * self.count <= EDGE_BUDGET)
         return self._walks[alpha, steps]
+
+    def _walk_on(self, alpha: float, steps: int, *, many: bool) -> None:
+        """π_S = (1 − α) Σ_{t<S} αᵗ rₜ + αˢ r_S: a longer walk goes on where the one before stopped."""
+        start = self.rows(0) if many else self.rows(0)[:, :1]
+        done, row, total = self._on_the_way.get((alpha, many), (0, start, np.zeros_like(start)))
+        if done > steps:
+            done, row, total = 0, start, np.zeros_like(start)
+        for step in range(done, steps):
+            total = total + np.float32((1 - alpha) * alpha**step) * row
+            row = self.step(row)
+            if (step + 1) % STOP == 0 or step + 1 == steps:
+                self._walks.setdefault(
+                    (alpha, step + 1), (total + np.float32(alpha ** (step + 1)) * row).astype(np.float64)
+                )
+        self._on_the_way[alpha, many] = steps, row, total
 
     def even_walk(self, alpha: float, steps: int) -> Array:
         """(N, 1 + edges) the same on P = D̃⁻¹(A + I), which is D̃^-½ Â D̃^½: columns add up to 1."""
@@ -188,6 +203,14 @@ def damped(step: Any, start: npt.NDArray[Any], alpha: float, steps: int) -> Arra
     for _ in range(steps):
         mass = alpha * step(mass) + (1 - alpha) * start
     return np.asarray(mass, dtype=np.float64)
+
+
+def affordable_edges(view: GraphView, steps: int, most: int, least: int) -> int:
+    """How many edges walks of so many steps can be tried without; ``most`` where not even ``least`` can."""
+    if not steps or not view.adjacency.nnz:
+        return most
+    fit = int(EDGE_BUDGET / (view.adjacency.nnz * steps)) - 1
+    return min(most, fit) if fit >= least else most
 
 
 _VIEWS: OrderedDict[str, GraphView] = OrderedDict()

@@ -13,6 +13,7 @@ from gadcore.cases import (
     Neighbourhood,
     NodeCard,
     ProjectInfo,
+    ProposedRing,
     QueueRow,
     RunComparison,
     RunInfo,
@@ -321,8 +322,8 @@ class Workspace(Insight):
         """The part of the graph around a node, with fixed positions."""
         return maps.neighbourhood(self._project, node_id, hops, cap, tuple(expanded))
 
-    def ring(self, node_id: str) -> list[str]:
-        """Nodes that belong together with this one, itself first: a group to label at once."""
+    def ring(self, node_id: str) -> ProposedRing:
+        """Nodes that belong together with this one, and why: a group to label at once."""
         return maps.ring(self._project, node_id)
 
     def explain(self, node_id: str) -> Explanation:

@@ -14,7 +14,7 @@ from gadcore.moved import Moved, Ranking, label_changes, movers, other_differenc
 from gadcore.runs import Result
 from gadcore.second_look import Doubt, SecondLook, doubts, total
 from gadcore.workspace.project import Project
-from gadcore.workspace.reranking import queue_basis
+from gadcore.workspace.reranking import influence, queue_basis
 
 NO_RUN = "There is no finished run yet. Train first."
 ONE_RUN = "There is only one finished run. Label a few cases and train again: the movement is shown then."
@@ -58,7 +58,8 @@ class Insight:
             reason = ONE_RUN if len(project.results()) < 2 else f"Run {result.info.number} is the first one."
             return Moved(None, result.info, 0, [], [], "", reason)
         graph = project.graph
-        risen, fallen = movers(graph, _ranking(before), _ranking(result), _space(project, result), n)
+        space, head = _space(project, result), influence(project, result)
+        risen, fallen = movers(graph, _ranking(before), _ranking(result), space, n, head)
         return Moved(
             before=before.info,
             after=result.info,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gadcore import worker
-from gadcore.cases import Explanation, Neighbourhood, QueueRow
+from gadcore.cases import Explanation, Neighbourhood, ProposedRing, QueueRow
 from gadcore.errors import InputError, RunError
 from gadcore.explain import explain as why
 from gadcore.neighbourhood import neighbourhood as around
@@ -119,9 +119,9 @@ def _result_of(project: Project, job: str) -> Any:
     return row.result
 
 
-def ring(project: Project, node_id: str) -> list[str]:
-    """Ids of the group around a node, itself first."""
+def ring(project: Project, node_id: str) -> ProposedRing:
+    """The group around a node, itself first, and what ties it together."""
     result, graph = project.result(), project.graph
     scores = result.scores if result else None
     found = propose_ring(graph, project.node(node_id), project.labels(), scores)
-    return [str(graph.node_ids[node]) for node in found.nodes]
+    return ProposedRing([str(graph.node_ids[node]) for node in found.nodes], found.reason)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gadcore.cases import QueueBasis
 from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray
+from gadcore.influence import Influence
 from gadcore.labels import Labels, Verdict
 from gadcore.provisional import Provisional, Reranker, coordinates
 from gadcore.runs import Result
@@ -67,11 +68,28 @@ class _OfRun:
         return latest[1]
 
 
+def influence(project: Project, result: Result) -> Influence | None:
+    """What single labels did in a run; None where the linear head does not apply."""
+    basis = project.basis()
+    if result.info.basis != BOTH or basis is None or len(basis) != project.graph.n_nodes:
+        return None
+    weight = project.labels().weight  # as given now; a run keeps verdicts only
+    return Influence(result.scores, _space(project, basis), _learnt(project, result), weight)
+
+
 def _of_run(project: Project, result: Result, basis: FloatArray) -> _OfRun:
+    return _OfRun(Reranker(result.scores, _space(project, basis)), _learnt(project, result))
+
+
+def _space(project: Project, basis: FloatArray) -> FloatArray:
+    return DERIVED.get(("coordinates", project.id, project.fingerprint), lambda: coordinates(basis))
+
+
+def _learnt(project: Project, result: Result) -> Labels:
+    """The labels that a run was trained on."""
     graph = project.graph
-    space = DERIVED.get(("coordinates", project.id, project.fingerprint), lambda: coordinates(basis))
     known = [(graph.index_of(node), word) for node, word in result.labels.items() if node in graph]
     normal, anomalous = (
         [node for node, word in known if word == verdict] for verdict in (Verdict.NORMAL, Verdict.ANOMALOUS)
     )
-    return _OfRun(Reranker(result.scores, space), Labels.from_indices(graph, normal, anomalous))
+    return Labels.from_indices(graph, normal, anomalous)

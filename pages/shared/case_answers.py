@@ -56,10 +56,9 @@ def _why(workspace: Workspace, question: Question) -> Any:
 
 
 def _ring(workspace: Workspace, question: Question) -> Any:
-    graph = workspace.graph
-    ids = workspace.ring(question["node"])
-    members = list(dict.fromkeys([question["node"], *ids]))
-    return [{"node_id": node, "name": graph.display_name(graph.index_of(node))} for node in members]
+    graph, ring = workspace.graph, workspace.ring(question["node"])
+    members = [{"node_id": node, "name": graph.display_name(graph.index_of(node))} for node in ring.node_ids]
+    return {"members": members, "reason": ring.reason}
 
 
 def _search(workspace: Workspace, question: Question) -> Any:

@@ -75,9 +75,10 @@ function drawLegend(legend, colours, view) {
   legend.replaceChildren(...parts);
 }
 
-function fillCard(card, node, blind) {
+function fillCard(card, node, blind, reasons = []) {
   const facts = [["Verdict", PALETTE.words[node.verdict || "none"]]];
   if (!blind) facts.push(["Score", `percentile ${(node.percentile ?? 0).toFixed(1)}`]);
+  facts.push(...reasons);
   facts.push(["Neighbours", node.hidden ? `${grouped(node.degree)} (${grouped(node.hidden)} not shown)` : grouped(node.degree)]);
   facts.push(...Object.entries(node.attributes || {}).filter(([, value]) => value !== node.name).slice(0, 8));
   const list = make("dl");
@@ -120,6 +121,8 @@ function fillMenu(menu, title, items, close) {
   };
   return buttons;
 }
+
+const inside = (box, at) => at.x >= box.x && at.x <= box.x + box.width && at.y >= box.y && at.y <= box.y + box.height;
 
 /** "+N" beside a node on the canvas; gives the badge's box in canvas units. */
 function drawBadge(context, position, size, hidden, theme) {

@@ -110,7 +110,7 @@ function nodeStyle(node, colour, theme, at) {
       size: at.centre ? 1.2 * at.font : at.font,
       strokeWidth: 3,
       strokeColor: theme.background,
-      vadjust: -2,
+      vadjust: at.reach - 2,
     },
   };
 }
@@ -122,12 +122,19 @@ const mixEdge = (colour) => {
 
 const edgeId = (edge) => `${edge.from ?? edge.source}\u001f${edge.to ?? edge.target}`;
 
+/** The end of an edge that is not `node`; undefined for an edge that does not touch it. */
+const otherEnd = ({ from, to }, node) => {
+  if (from === node) return to;
+  return to === node ? from : undefined;
+};
+
 function edgeStyle(edge, theme) {
   return {
     id: edgeId(edge),
     from: edge.from ?? edge.source,
     to: edge.to ?? edge.target,
     width: edge.width ?? 1.2,
+    dashes: false,
     color: { color: theme.text, opacity: 0.26, highlight: PALETTE.accent, hover: theme.text },
   };
 }

@@ -8,13 +8,14 @@
 //     onCollapse(id),           // from the menu of a node that was expanded
 //     onColour(mode),           // "score", "verdict" or "attribute:<column>"
 //   });                         // every callback is optional; `element` needs a height
-//   graph.show(view, { colourBy, blind, selected, expanded })   // view: graph_view.network_data(…)
+//   graph.show(view, { colourBy, blind, selected, expanded, why })   // view: graph_view.network_data(…); why: graph_push.js
 //   graph.recolour(view)        // new scores and verdicts of the nodes already shown
 //   graph.paint(ids, verdict)   // one verdict at once, before the server has answered; null takes it back
 //   graph.select(idOrIds)       // mark without calling back
 //   graph.selected()            // ids
 //   graph.locate(id)            // {x, y} on the page, null when it is not in view; graph.badge(id) of its "+N"
 //   graph.named()               // ids that carry their name: those that matter, and others where there is room
+//   graph.pushed()              // {nodes, edges} that stand out as reasons; see graph_push.js
 //   graph.fit(), graph.destroy()
 //
 // A node that stays in view keeps its place: only another centre draws everything anew.
@@ -28,16 +29,17 @@ function createGraphView(element, callbacks = {}) {
   const style = make("style", "", CSS);
   const canvas = make("div", "gv-canvas");
   const legend = make("div", "gv-legend");
+  const reasons = make("div", "gv-legend gv-why");
   const card = make("div", "gv-card");
   const menu = make("div", "gv-menu");
   menu.setAttribute("role", "menu");
-  card.hidden = menu.hidden = true;
+  card.hidden = menu.hidden = reasons.hidden = true;
   const tools = toolbar(zoomBy, () => fit(true), (mode) => {
     state.mode = mode;
     restyle();
     call("onColour", mode);
   });
-  root.append(style, canvas, legend, tools.bar, card, menu);
+  root.append(style, canvas, legend, reasons, tools.bar, card, menu);
   element.append(root);
 
   const state = {
@@ -54,6 +56,7 @@ function createGraphView(element, callbacks = {}) {
     expanded: new Set(), // ids whose further neighbours were asked for
     placed: new Set(), // ids that stand on the canvas
     badges: [], // [{id, x, y, width, height}] in canvas units
+    why: NO_PUSH, // what raises and lowers the score of the case
     theme: null,
   };
   let network = null;
@@ -85,6 +88,7 @@ function createGraphView(element, callbacks = {}) {
       hideAll();
       readable();
     });
+    network.on("beforeDrawing", (context) => state.view && drawRings(context, pushed().nodes, (id) => network.getPosition(id), radius));
     network.on("afterDrawing", drawBadges);
     network.on("animationFinished", readable);
   }
@@ -96,7 +100,7 @@ function createGraphView(element, callbacks = {}) {
   function onHover(id, at) {
     state.focus = id;
     if (menu.hidden && state.cases.has(id)) {
-      fillCard(card, state.cases.get(id), state.blind);
+      fillCard(card, state.cases.get(id), state.blind, pushFacts(state.why, id));
       placeBeside(card, root, at.x, at.y);
     }
     network.redraw();
@@ -122,8 +126,6 @@ function createGraphView(element, callbacks = {}) {
     restyle();
     call("onSelect", [...state.selected], id ?? null);
   }
-
-  const inside = (box, at) => at.x >= box.x && at.x <= box.x + box.width && at.y >= box.y && at.y <= box.y + box.height;
 
   function onContext({ pointer, event }) {
     event.preventDefault();
@@ -159,6 +161,10 @@ function createGraphView(element, callbacks = {}) {
   window.addEventListener("pointerdown", onOutside);
   canvas.addEventListener("mouseleave", () => (card.hidden = true));
 
+  const radius = (id) => state.sizes.get(id) + (id === state.view.centre ? 6 : 0);
+  const reach = (id) => ringReach(state.why.nodes.get(id));
+  const pushed = () => pushesInView(state.why, state.view, state.placed);
+
   /** Badges stand on nodes whose neighbours should be in view but are cut, and on the one pointed at. */
   function drawBadges(context) {
     state.badges = [];
@@ -175,7 +181,7 @@ function createGraphView(element, callbacks = {}) {
     const node = state.cases.get(id);
     const centre = id === state.view.centre;
     const selected = state.selected.has(id);
-    const at = { centre, selected, named: state.named.has(id), size: state.sizes.get(id), font: state.font };
+    const at = { centre, selected, named: state.named.has(id), size: state.sizes.get(id), font: state.font, reach: reach(id) };
     return nodeStyle(node, colours.of(node), state.theme, at);
   }
 
@@ -188,7 +194,7 @@ function createGraphView(element, callbacks = {}) {
       const must = centre || state.selected.has(id) || Boolean(node.verdict);
       const flagged = !state.blind && node.percentile >= FLAGGED;
       if (!must && !flagged && !few && !(node.hop <= 1 && state.near <= NAMED_UP_TO)) continue;
-      const size = state.sizes.get(id) + (centre ? 6 : 0);
+      const size = radius(id) + reach(id);
       const font = centre ? 1.2 * state.font : state.font;
       entries.push({ id, text: clip(node.name), ...network.getPosition(id), size, font, must, worth: 2 * must + flagged });
     }
@@ -207,7 +213,8 @@ function createGraphView(element, callbacks = {}) {
     drawLegend(legend, colours, state.view);
     chooseNames();
     nodes.update([...state.cases.keys()].map(styled));
-    edges.update(state.view.edges.map((edge) => edgeStyle(edge, state.theme)));
+    edges.update(state.view.edges.map((edge) => pushedEdge(edgeStyle(edge, state.theme), state.view.centre, state.why)));
+    drawPushLegend(reasons, pushed());
     network.setSelection({ nodes: [...state.selected] });
     root.dataset.centre = state.view.centre;
     root.dataset.nodes = state.cases.size;
@@ -233,6 +240,7 @@ function createGraphView(element, callbacks = {}) {
     if (options.colourBy) state.mode = options.colourBy;
     if (options.blind !== undefined) state.blind = options.blind;
     state.expanded = new Set(options.expanded || []);
+    state.why = pushesOf(options.why);
     if (!globalThis.vis?.Network) {
       waiting = [view, options];
       return;
@@ -335,7 +343,7 @@ function createGraphView(element, callbacks = {}) {
     root.remove();
   }
 
-  const view = { show, recolour, paint, select, selected: () => [...state.selected], named: () => [...state.named], locate, badge, fit, destroy };
+  const view = { show, recolour, paint, select, selected: () => [...state.selected], named: () => [...state.named], pushed: () => shownPushes(pushed().nodes, edges, state.view.centre), locate, badge, fit, destroy };
   root.graphView = view;
   return view;
 }

@@ -28,7 +28,7 @@ from pages.shared import palette
 
 _HERE = Path(__file__).parent
 _VIS_NETWORK = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
-_FILES = ("graph_style.js", "graph_overlay.js", "graph_view.js")
+_FILES = ("graph_style.js", "graph_overlay.js", "graph_push.js", "graph_view.js")
 
 
 def network_data(view: Neighbourhood) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from gadcore.moved import Cause, Mover
+from gadcore.moved import Cause, Moved, Mover
 from gadcore.workspace import Workspace
 from pages.shared.home_projects import literal
 from pages.shared.insight_case import case_link
@@ -23,7 +23,7 @@ def show_moved(workspace: Workspace) -> None:
     labels = f"{found.changes:,} label{'s' * (found.changes != 1)}"
     st.caption(
         f"From run {found.before.number} to run {found.after.number}: {labels} new, changed or taken back. "
-        "Moves near the top count most; likely causes are the nearest labels that push the same way."
+        f"Moves near the top count most. {_basis(found)}"
     )
     for text in (found.note, found.reason):
         if text:
@@ -33,6 +33,14 @@ def show_moved(workspace: Workspace) -> None:
         _movers("Risen", found.risen)
     with fallen:
         _movers("Fallen", found.fallen)
+
+
+def _basis(found: Moved) -> str:
+    """What the causes rest on."""
+    causes = [cause for mover in (*found.risen, *found.fallen) for cause in mover.causes]
+    if any(cause.places is not None for cause in causes):
+        return "Where a node would stand without a label is worked out by a linear model of all labels."
+    return "Likely causes are the nearest labels that push the same way."
 
 
 def _movers(title: str, movers: Sequence[Mover]) -> None:
@@ -55,11 +63,12 @@ def causes_text(causes: Sequence[Cause]) -> str:
     """The labels behind a move, as Markdown."""
     if not causes:
         return "no changed label near it: others moved past it"
-    return ", ".join(_cause(cause) for cause in causes)
+    return "; ".join(_cause(cause) for cause in causes)
 
 
 def _cause(cause: Cause) -> str:
     verdict = cause.verdict or f"{cause.before} taken back"
+    without = f": {cause.without}" if cause.without else ""
     if cause.link == "its own label":
-        return f"its own label, {verdict}"
-    return f"{literal(cause.name)} {verdict} ({cause.link})"
+        return f"its own label, {verdict}{without}"
+    return f"{literal(cause.name)} {verdict} ({cause.link}){without}"

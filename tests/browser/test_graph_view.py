@@ -240,6 +240,34 @@ def test_one_more_hop_keeps_every_node_in_its_place(page, sample):
     assert all(np.allclose(before[node], after[node], atol=0.01) for node in before)
 
 
+def test_reasons_mark_nodes_and_edges_by_way_and_size_and_move_nothing(page, sample):
+    view = around(sample)
+    near = [edge.target if edge.source == view.centre else edge.source for edge in view.edges
+            if view.centre in (edge.source, edge.target)]  # fmt: skip
+    large, small, tiny, *_ = near
+    why = {
+        "nodes": {large: 0.4, small: -0.1, tiny: 0.001, "elsewhere": 0.4},
+        "edges": {large: -0.2, small: 0.1},
+    }
+    show(page, view)
+    before = places(page, view)
+    assert page.evaluate("graph.pushed()") == {"nodes": {}, "edges": {}}
+    expect(page.locator(".gv-why")).to_be_hidden()
+    show(page, view, why=why)
+    drawn = page.evaluate("graph.pushed()")
+    assert drawn["nodes"] == {large: "up", small: "down"}
+    assert {node: (edge["up"], edge["dashed"]) for node, edge in drawn["edges"].items()} == {
+        large: (False, True), small: (True, False),
+    }  # fmt: skip
+    assert drawn["edges"][large]["width"] > drawn["edges"][small]["width"]
+    expect(page.locator(".gv-why")).to_contain_text("raises the score")
+    show(page, view)
+    assert page.evaluate("graph.pushed()") == {"nodes": {}, "edges": {}}
+    expect(page.locator(".gv-why")).to_be_hidden()
+    after = places(page, view)
+    assert all(np.allclose(before[node], after[node], atol=1e-6) for node in before)
+
+
 def test_another_centre_draws_another_picture(page, sample):
     show(page, around(sample, 5))
     other = around(sample, 77)
@@ -252,7 +280,7 @@ def test_another_centre_draws_another_picture(page, sample):
 
 def test_colours_follow_the_choice_and_the_legend_explains_them(page, sample):
     show(page, around(sample))
-    legend = page.locator(".gv-legend")
+    legend = page.locator(".gv-legend:not(.gv-why)")
     expect(legend).to_contain_text("low score")
     page.get_by_label("Colour by").select_option("attribute:kind")
     expect(legend).to_contain_text(re.compile(r"a.*b.*c|[abc]"))

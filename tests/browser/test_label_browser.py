@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from .conftest import part, settled
+from .conftest import open_label, part, settled
 from .label_screen import marked, row, rows, shows, verdicts
 
 
@@ -176,11 +176,12 @@ def test_the_group_of_a_case_is_labelled_as_one(opened) -> None:
 def test_the_dialog_says_how_much_a_group_counts(opened) -> None:
     page, workspace = opened
     ids = [str(node) for node in workspace.graph.node_ids]
-    node = next(node for node in ids if len(workspace.ring(node)) > 3)
+    node = next(node for node in ids if len(workspace.ring(node).node_ids) > 3)
     page.goto(f"{page.url}&case={node}")
     shows(page, node)
     expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible()
     page.keyboard.press("g")
+    expect(part(page, "ring-reason")).to_contain_text("closely linked")
     boxes = part(page, "ring").locator("input")
     expect(boxes.first).to_be_checked()
     others = boxes.count() - 1
@@ -210,6 +211,42 @@ def test_blind_mode_says_that_it_hides_the_reasons(opened) -> None:
     expect(part(page, "why-hidden")).to_be_visible()
     page.keyboard.press("h")
     expect(part(page, "why-hidden")).to_be_hidden()
+
+
+def test_the_picture_shows_what_raises_and_lowers_the_score_while_why_is_open(tabs, server, project) -> None:
+    workspace, page = project(labels=True, models=("an+",)), tabs.new()
+    open_label(page, server, workspace)
+    first, second = rows(page)[:2]
+    assert reasons_in_view(page) == {"nodes": {}, "edges": {}}
+    page.keyboard.press("w")
+    wait_for_reasons(page, first)
+    shown, told = reasons_in_view(page), workspace.explain(first)
+    ups = {part.name for part in told.neighbours if part.value > 0}
+    assert {node for node, way in shown["nodes"].items() if way == "up"} <= ups
+    falls = {part.name for part in told.edges if part.value < 0}  # without the edge the score falls
+    assert {node for node, edge in shown["edges"].items() if edge["up"]} <= falls
+    assert shown["nodes"]
+    assert shown["edges"]
+    page.keyboard.press("h")
+    expect(page.locator(".gv-why")).to_be_hidden()
+    page.keyboard.press("h")
+    wait_for_reasons(page, first)
+    page.keyboard.press("j")
+    shows(page, second)
+    wait_for_reasons(page, second)
+    of_second = {part.name for part in workspace.explain(second).neighbours}
+    assert set(reasons_in_view(page)["nodes"]) <= of_second
+    page.keyboard.press("w")
+    expect(page.locator(".gv-why")).to_be_hidden()
+    assert reasons_in_view(page) == {"nodes": {}, "edges": {}}
+
+
+def reasons_in_view(page: Page) -> dict:
+    return page.evaluate("document.querySelector('[data-testid=graph] .gv').graphView.pushed()")
+
+
+def wait_for_reasons(page: Page, node: str) -> None:
+    expect(page.locator(f"[data-testid=graph] .gv[data-centre='{node}'] .gv-why")).to_be_visible()
 
 
 def choose(page: Page, node: str, item: str) -> None:

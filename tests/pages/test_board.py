@@ -332,7 +332,16 @@ def test_values_of_a_column_are_offered(tab) -> None:
 
 def test_a_ring_begins_with_the_case(tab) -> None:
     tab.say(want=[{"key": "ring", "kind": "ring", "node": "n004"}])
-    assert tab.payload["answers"]["ring"][0] == {"node_id": "n004", "name": "n004"}
+    ring = tab.payload["answers"]["ring"]
+    assert ring["members"][0] == {"node_id": "n004", "name": "n004"}
+
+
+def test_a_ring_says_why_it_is_one(tab, workspace) -> None:
+    node = next(str(n) for n in workspace.graph.node_ids if len(workspace.ring(str(n)).node_ids) > 2)
+    tab.say(want=[{"key": "ring", "kind": "ring", "node": node}])
+    ring = tab.payload["answers"]["ring"]
+    assert len(ring["members"]) > 2
+    assert "closely linked" in ring["reason"]
 
 
 def test_a_message_of_another_project_is_left_alone(tab, workspace) -> None:

@@ -26,6 +26,7 @@ class CardPane {
   choose(tab) {
     this.tab = this.tab === tab && tab !== "card" ? "card" : tab;
     this.draw();
+    this.app.centre.repaint();
   }
 
   /** Name, id and verdict of the current case: drawn at once, from the row if the rest is not here yet. */

@@ -86,7 +86,12 @@ class CentrePane {
     const view = node ? this.found(node) : null;
     this.canvas.classList.toggle("rf-waiting", !view);
     if (view) this.show(view);
-    else if (node && (this.hops > 1 || this.app.board.cases.has(node))) {
+    else if (this.shown && this.app.card.tab === "why") this.redraw();
+    if (!view) this.ask(node);
+  }
+
+  ask(node) {
+    if (node && (this.hops > 1 || this.app.board.cases.has(node))) {
       this.app.want(this.key(node), { kind: "view", node, hops: this.hops, cap: this.cap, expanded: this.expanded });
     }
   }
@@ -117,7 +122,14 @@ class CentrePane {
   redraw() {
     this.followVerdicts();
     const { app, shown, shownExpanded: expanded } = this;
-    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded });
+    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded, why: this.why() });
+  }
+
+  /** What raises and lowers the score of the case in the picture, while the why tab tells it. */
+  why() {
+    const { board, card, blind } = this.app;
+    const found = card.tab === "why" && !blind && this.shown.centre === board.current && board.extras.get(`why:${board.current}`);
+    return found && !found.error ? whyInView(found) : null;
   }
 
   drawCrumbs() {

@@ -1,6 +1,6 @@
 // Dialogs over the panes (help, label a group) and short messages at the bottom.
 
-const RING_HINT = "Closely linked nodes around this case. Untick who does not belong; nodes that have a verdict start unticked. "
+const RING_HINT = "Untick who does not belong; nodes that have a verdict start unticked. "
   + "One undo takes the whole group back.";
 // How much the nodes beside the case count, all together: [name for the server, words, of m nodes].
 const GROUP_RULES = [
@@ -8,7 +8,7 @@ const GROUP_RULES = [
   ["root", "in between", (m) => Math.sqrt(m)],
   ["full", "in full", (m) => m],
 ];
-const LONE_HINT = "No closely linked group was found around this case: only the case itself is listed.";
+const LONE_HINT = "No group was found around this case: it shares no rare value and no close links. Only the case itself is listed.";
 
 /** How much a verdict on a group counts: the case itself in full, the others together by a rule. */
 class GroupCounting {
@@ -87,10 +87,10 @@ class Dialogs {
     if (!ring) this.app.want(key, { kind: "ring", node });
     if (!ring) this.show("Label a group", skeleton());
     else if (ring.error) this.show("Label a group", el("p", {}, ring.error));
-    else this.chooseGroup(node, ring);
+    else this.chooseGroup(node, ring.members, ring.reason);
   }
 
-  chooseGroup(node, ring) {
+  chooseGroup(node, ring, reason) {
     const { board, verdicts } = this.app;
     const boxes = ring.map(({ node_id: id }) => el("input", { type: "checkbox", value: id, checked: id === node || !board.verdict(id) }));
     const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
@@ -105,6 +105,7 @@ class Dialogs {
     const choice = ([verdict, { key, word }]) => button(`rf-verdict rf-${verdict}`, () => decide(verdict), { "data-testid": `group-${verdict}` },
       verdictShape(verdict, 13), word, el("kbd", {}, key));
     this.show("Label a group", [
+      reason && el("p", { "data-testid": "ring-reason" }, el("b", {}, "Why these: "), `${reason}.`),
       el("p", { class: "rf-quiet" }, ring.length > 1 ? RING_HINT : LONE_HINT),
       el("ul", { class: "rf-ring", "data-testid": "ring", onChange: () => counting.draw() }, ring.map(member)),
       ring.length > 1 ? counting.element : null,

@@ -26,10 +26,23 @@ function whySections(found, app) {
       whyBars("Its attributes", found.attributes, scale),
       whyBars("Its neighbours", found.neighbours, scale, app, found.names),
       whyBars("If the edge were not there", found.edges, widest(found.edges), app, found.names),
+      unknownShare(found),
       el("p", { class: "rf-basis" }, sum),
     ),
     found.examples.length ? section("Closest labelled nodes", rowList(found.examples, app)) : null,
   ];
+}
+
+function unknownShare({ edges, edges_unknown: share }) {
+  if (!edges.length || share < 0.005) return null;
+  return el("p", { class: "rf-basis", "data-testid": "why-unknown" },
+    `${Math.round(100 * share)} % of the score was not worked out anew without these edges: on a graph as dense as this it would take too long.`);
+}
+
+/** The same for the picture. An edge raises the score when the score would fall without it. */
+function whyInView(found) {
+  const values = (parts, sign) => Object.fromEntries(parts.filter((part) => found.names[part.name]).map((part) => [part.name, sign * part.value]));
+  return { nodes: values(found.neighbours, 1), edges: values(found.edges, -1) };
 }
 
 const widest = (parts) => Math.max(1e-12, ...parts.map((part) => Math.abs(part.value)));
