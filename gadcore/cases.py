@@ -119,6 +119,7 @@ class NodeCard:
     events: list[dict[str, Any]]  # label history, newest first: at, analyst, verdict, note, kind, source
     note: str
     similar: list[QueueRow]
+    similar_space: str = ""  # where they are nearest, in words
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,7 @@ class Explanation:
     peers: list[Attribute]
     reasons: list[str]  # up to three short sentences
     edges_unknown: float = 0.0  # share of the score that was not worked out anew without the edges
+    examples_space: str = ""  # where ``examples`` are nearest, in words
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,12 @@
-"""Nodes that look alike to the model: nearest in its embedding."""
+"""Nodes that look alike: nearest in the embedding of a model, or in leading directions of the graph.
+
+``an+`` has the embedding of its heaviest sphere, even where that says next to nothing in its score. There
+directions of Â²X tell better what is alike to the model, for most of its members look at ÂᵏX.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +15,29 @@ import numpy.typing as npt
 from gadcore.graph import IntArray
 
 METRICS = ("euclid", "cosine")
+LITTLE = 0.25  # weight of all spheres of ``an+`` below which their embedding is not used
+LEARNT = "in what the model has learnt (its embedding)"
+ATTRIBUTES = "in their attributes and those of their neighbours, which is what the model mostly looks at"
+GRAPH = "in their attributes and those of their neighbours"
+
+
+def embedding_counts(state: Mapping[str, Any]) -> bool:
+    """Whether the embedding of a saved model (its detector.json) has a say in its scores."""
+    if state.get("name") != "an+":
+        return True
+    spheres = [float(row["weight"]) for row in state.get("members", ()) if row["kind"] == "sphere"]
+    return sum(spheres) >= LITTLE
+
+
+def space_of(
+    embedding: npt.NDArray[Any] | None, directions: npt.NDArray[Any] | None, *, counts: bool
+) -> tuple[npt.NDArray[Any] | None, str]:
+    """Where to look for nodes that are alike, and what that is in words."""
+    if embedding is not None and (counts or directions is None):
+        return embedding, LEARNT
+    if directions is None:
+        return None, ""
+    return directions, GRAPH if embedding is None else ATTRIBUTES
 
 
 def nearest(

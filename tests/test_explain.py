@@ -34,7 +34,7 @@ from gadcore.explain.view import Variants, view_of
 from gadcore.graph import Graph, make_graph
 from gadcore.ingest import read_graph
 from gadcore.labels import Labels
-from gadcore.similar import nearest
+from gadcore.similar import ATTRIBUTES, GRAPH, LEARNT, embedding_counts, nearest
 
 FAST = {"an": {"epochs": 40}, "n": {"epochs": 20}, "an+": {"epochs": 30}, "xgb-graph": {"rounds": 40}}
 
@@ -308,6 +308,34 @@ def test_examples_are_the_nearest_labelled_nodes(planted, planted_labels, tmp_pa
     labelled = {str(graph.node_ids[i]) for i in planted_labels.indices}
     assert {row.node_id for row in rows} <= labelled
     assert all(row.verdict in ("normal", "anomalous") for row in rows)
+
+
+def test_examples_come_from_the_space_that_ranks(planted, planted_labels, tmp_path):
+    graph, _ = planted
+    directions = np.random.default_rng(0).normal(size=(graph.n_nodes, 5)).astype(np.float32)
+    for name, word in (
+        ("an+", ATTRIBUTES),  # spheres weigh a few per cent
+        ("an", LEARNT),
+        ("isolation-forest", GRAPH),
+    ):
+        folder = tmp_path / name / "model"
+        folder.mkdir(parents=True)
+        detector = saved(name, graph, planted_labels, folder)
+        if detector.embedding_ is not None:
+            np.save(folder.parent / "embedding.npy", detector.embedding_)  # as a run does
+        found = explain(graph, folder, detector.scores_, planted_labels, 3, directions)
+        space = detector.embedding_ if word == LEARNT else directions
+        among = planted_labels.indices[planted_labels.indices != 3]
+        near = [str(graph.node_ids[v]) for v in nearest(space, 3, 6, among=among)]
+        assert [row.node_id for row in found.examples] == near
+        assert found.examples_space == word
+
+
+def test_spheres_that_weigh_much_keep_their_embedding():
+    members = [{"kind": "sphere", "weight": 0.2}, {"kind": "linear", "weight": 0.6}]
+    assert not embedding_counts({"name": "an+", "members": members})
+    assert embedding_counts({"name": "an+", "members": [*members, {"kind": "sphere", "weight": 0.2}]})
+    assert embedding_counts({"name": "deepwalk"})
 
 
 def test_model_without_an_account_says_so(planted, planted_labels, tmp_path):

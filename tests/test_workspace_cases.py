@@ -244,6 +244,7 @@ def test_similar_nodes_are_the_nearest_in_the_embedding(ranked: Workspace) -> No
     expected = [f"n{k:03d}" for k in np.argsort(far)[1:6]]
     assert ids(ranked.similar("n030", 5)) == expected
     assert ids(ranked.case("n030").similar)[:5] == expected
+    assert "its embedding" in ranked.case("n030").similar_space
 
 
 def test_without_an_embedding_similar_nodes_come_from_the_graph(project: Workspace) -> None:

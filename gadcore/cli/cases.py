@@ -170,7 +170,8 @@ def _example_lines(why: Explanation) -> list[str]:
     if not why.examples:
         return []
     rows = [(r.node_id, r.name if r.name != r.node_id else "", r.verdict, r.rank) for r in why.examples]
-    return ["", table(("nearest labelled", "name", "verdict", "rank"), rows)]
+    found = table(("nearest labelled", "name", "verdict", "rank"), rows)
+    return ["", found, *([f"nearest {why.examples_space}"] if why.examples_space else [])]
 
 
 def score_new(given: Namespace) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +22,10 @@ from gadcore.explain.columns import Columns
 from gadcore.explain.models import Model, read_model
 from gadcore.explain.sentences import columns_of, node_sentences, tendency
 from gadcore.explain.view import Variants, affordable_edges, view_of
-from gadcore.graph import Graph, IntArray
+from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.labels import Labels
 from gadcore.metrics import percentile_ranks
-from gadcore.similar import nearest
+from gadcore.similar import nearest, space_of
 
 SHOWN = 12  # parts of a kind that are listed one by one; the rest is one part
 EDGES, FEWEST = 12, 2  # edges whose removal is tried: at most, and at least if each costs much
@@ -35,8 +36,18 @@ NO_ACCOUNT = "this model keeps no account of its score: reasons come from peers 
 Scores = npt.NDArray[np.floating]
 
 
-def explain(graph: Graph, model_folder: Path, scores: Scores, labels: Labels, node: int) -> Explanation:
-    """Parts of the score, effect of each edge, nearest labelled nodes, peers and up to three sentences."""
+def explain(
+    graph: Graph,
+    model_folder: Path,
+    scores: Scores,
+    labels: Labels,
+    node: int,
+    directions: FloatArray | None = None,
+) -> Explanation:
+    """Parts of the score, effect of each edge, nearest labelled nodes, peers and up to three sentences.
+
+    ``directions`` (N, r) of the graph tell what is alike where the model's embedding has no say.
+    """
     model = read_model(model_folder, graph)
     view = view_of(graph)
     tried = affordable_edges(view, model.steps, EDGES, FEWEST)
@@ -52,6 +63,8 @@ def explain(graph: Graph, model_folder: Path, scores: Scores, labels: Labels, no
     attributes = [] if account is None else _attribute_parts(graph, node, account)
     neighbours = [] if account is None else _node_parts(graph, node, account, verdicts)
     base = 0.0 if account is None else account.base
+    space, space_words = space_of(model.embedding, directions, counts=model.embedding_counts)
+    examples = _examples(graph, space, scores, labels, node)
     return Explanation(
         node_id=str(graph.node_ids[node]),
         score=score,
@@ -62,7 +75,8 @@ def explain(graph: Graph, model_folder: Path, scores: Scores, labels: Labels, no
         gap=score - base - sum(part.value for part in (*attributes, *neighbours)),
         edges=edges,
         edges_unknown=not_tried,
-        examples=_examples(graph, model, scores, labels, node),
+        examples=examples,
+        examples_space=space_words if examples else "",
         peers=columns_of(graph).of(node),
         reasons=told if account is not None else [*told[:2], NO_ACCOUNT],
     )
@@ -155,12 +169,14 @@ def _effect(change: float, unknown: float) -> str:
     return f"without it {known} {'falls' if change < 0 else 'rises'} by {abs(change):.2g}"
 
 
-def _examples(graph: Graph, model: Model, scores: Scores, labels: Labels, node: int) -> list[QueueRow]:
-    """Labelled nodes nearest in the embedding."""
-    if model.embedding is None or len(model.embedding) != graph.n_nodes or not len(labels):
+def _examples(
+    graph: Graph, space: npt.NDArray[Any] | None, scores: Scores, labels: Labels, node: int
+) -> list[QueueRow]:
+    """Labelled nodes nearest in a space."""
+    if space is None or len(space) != graph.n_nodes or not len(labels):
         return []
     among = labels.indices[labels.indices != node]
-    near = nearest(model.embedding, node, EXAMPLES, among=among)
+    near = nearest(space, node, EXAMPLES, among=among)
     rank = np.empty(graph.n_nodes, dtype=np.int64)
     rank[np.argsort(-np.asarray(scores), kind="stable")] = np.arange(1, graph.n_nodes + 1)
     percentile = 100 * percentile_ranks(scores)

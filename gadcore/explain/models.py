@@ -45,6 +45,7 @@ from gadcore.explain.spheres import ACCOUNTABLE, Sphere
 from gadcore.explain.view import Array, Variants
 from gadcore.graph import Graph, IntArray
 from gadcore.metrics import percentile_ranks
+from gadcore.similar import embedding_counts
 
 Arrays = dict[str, npt.NDArray[Any]]
 KEPT = 4  # models that stay in memory
@@ -104,6 +105,7 @@ class Model:
     embedding: npt.NDArray[Any] | None
     labelled: dict[str, bool]  # node id -> anomalous, of the labels it was trained on, where saved
     scores: npt.NDArray[Any] | None
+    embedding_counts: bool = True  # whether the embedding has a say in the scores
 
     def account(self, variants: Variants) -> Account | None:
         """Parts that add up to the score, or None for a model without an account."""
@@ -164,7 +166,7 @@ def _read(folder: Path, graph: Graph) -> Model:
     beside = folder.parent / "embedding.npy"
     if embedding is None and beside.exists():
         embedding = np.load(beside, mmap_mode="r", allow_pickle=False)
-    return Model(name, members, embedding, labelled, arrays.get("scores"))
+    return Model(name, members, embedding, labelled, arrays.get("scores"), embedding_counts(state))
 
 
 def _sphere_model(folder: Path, graph: Graph, state: dict[str, Any], arrays: Arrays) -> list[MemberPart]:

@@ -111,6 +111,11 @@ class Result:
     def model_folder(self) -> Path:
         return self.folder / "model"
 
+    @property
+    def model_state(self) -> dict[str, Any]:
+        """detector.json of the saved model; empty without one."""
+        return dict(self._json("model/detector.json", {}))
+
     def layout(self, kind: str = "pca") -> FloatArray | None:
         """(N, 2) map positions, or None while they are not made."""
         return self._array(f"layout_{kind}")

@@ -40,7 +40,8 @@ def neighbourhood(
 def explain(project: Project, node_id: str) -> Explanation:
     """Why a node stands where it stands in the run in use."""
     result = result_in_use(project)
-    return why(project.graph, result.model_folder, result.scores, project.labels(), project.node(node_id))
+    labels, node = project.labels(), project.node(node_id)
+    return why(project.graph, result.model_folder, result.scores, labels, node, project.basis())
 
 
 def result_in_use(project: Project) -> Result:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy.typing as npt
+
 from gadcore.cases import NodeCard, QueueRow
 from gadcore.explain.sentences import columns_of
 from gadcore.labels import LabelEvent
-from gadcore.similar import nearest
+from gadcore.similar import embedding_counts, nearest, space_of
 from gadcore.workspace.ordering import first_reasons
-from gadcore.workspace.project import Project
+from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import UNRANKED, WORDS, rows
 from gadcore.workspace.reranking import provisional
 
@@ -38,6 +40,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         events=[_shown(event) for event in reversed(project.store.events(project.id).history(node_id))],
         note=project.view().notes.get(node_id, ""),
         similar=similar(project, node, SIMILAR_SHOWN),
+        similar_space=_space(project)[1],
     )
 
 
@@ -48,11 +51,19 @@ def band(percentile: float) -> str:
 
 def similar(project: Project, node: int, n: int) -> list[QueueRow]:
     """Nodes that look like this one to the model, nearest first; to the eye of the graph before a run."""
-    result = project.result()
-    space = project.basis() if result is None or result.embedding is None else result.embedding
+    space, _ = _space(project)
     if space is None:
         return []
-    return rows(project, nearest(space, node, n), result=result, reasons=None)
+    return rows(project, nearest(space, node, n), result=project.result(), reasons=None)
+
+
+def _space(project: Project) -> tuple[npt.NDArray[Any] | None, str]:
+    """Where nodes look alike in the run in use, and what that is in words."""
+    result = project.result()
+    if result is None:
+        return space_of(None, project.basis(), counts=False)
+    counts = DERIVED.get(("embedding counts", result.info.id), lambda: embedding_counts(result.model_state))
+    return space_of(result.embedding, project.basis(), counts=counts)
 
 
 def _rank_history(project: Project, node: int) -> list[tuple[int, int]]:

@@ -55,7 +55,7 @@ class CardPane {
     if (!node) fill(this.body, el("p", { class: "rf-quiet" }, "Choose a case in the queue, or search with / for any node."));
     else if (this.tab === "why") drawWhy(this.body, this.app, node);
     else if (!found) fill(this.body, skeleton());
-    else if (this.tab === "similar") this.drawSimilar(found.card.similar);
+    else if (this.tab === "similar") this.drawSimilar(found.card);
     else this.drawCard(node, found.card);
     this.body.scrollTop = same ? scroll : 0;
     this.body.dataset.shown = `${node}:${this.tab}`;
@@ -133,8 +133,8 @@ class CardPane {
     this.noteField?.focus();
   }
 
-  drawSimilar(rows) {
-    const hint = "Closest in what the model has learnt. Click to open, Ctrl-click to select.";
-    fill(this.body, el("p", { class: "rf-quiet" }, hint), rowList(rows, this.app));
+  drawSimilar({ similar, similar_space: space }) {
+    const hint = `${closest(space)} Click to open, Ctrl-click to select.`;
+    fill(this.body, el("p", { class: "rf-quiet", "data-testid": "similar-space" }, hint), rowList(similar, this.app));
   }
 }

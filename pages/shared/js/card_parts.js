@@ -115,6 +115,9 @@ function eventsPart(card) {
   return section("Label history", el("ul", { class: "rf-events", "data-testid": "events" }, card.events.map(line)));
 }
 
+/** Where nodes were found to be alike. */
+const closest = (space) => (space ? `Closest ${space}.` : "");
+
 /** A list of other nodes to open or select. */
 function rowList(rows, app) {
   if (!rows.length) return el("p", { class: "rf-quiet" }, "None.");

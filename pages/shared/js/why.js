@@ -29,7 +29,7 @@ function whySections(found, app) {
       unknownShare(found),
       el("p", { class: "rf-basis" }, sum),
     ),
-    found.examples.length ? section("Closest labelled nodes", rowList(found.examples, app)) : null,
+    found.examples.length ? section("Closest labelled nodes", rowList(found.examples, app), el("p", { class: "rf-basis" }, closest(found.examples_space))) : null,
   ];
 }
 
