@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
-EXPERIMENTS = ("paper", "figures", "extensions", "loop", "audit", "calibration")
+PAPER = ("paper", "figures", "extensions", "deviations")  # all that is about the paper
+ALL = "all"
+EXPERIMENTS = (*PAPER, "loop", "audit", "calibration", ALL)
 
 
 def add_commands(commands: Commands) -> None:
@@ -31,7 +33,9 @@ def add_commands(commands: Commands) -> None:
         "reproduce the paper's tables and figures, and the labelling sessions",
         "experiments paper --quick",
     )
-    study.add_argument("name", nargs="?", help="which one; without a name they are listed")
+    study.add_argument(
+        "name", nargs="?", help="which one, or all of the paper; without a name they are listed"
+    )
     study.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the experiment")
 
 
@@ -42,7 +46,16 @@ def run_experiment(given: Namespace) -> int:
         return 0
     if given.name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {given.name!r}", f"one of {', '.join(EXPERIMENTS)}")
-    code: int = import_module(f"gadcore.experiments.{given.name}").main(given.options)
+    if given.name == ALL:
+        codes = [
+            _experiment(name, given.options) for name in (*PAPER, "paper")
+        ]  # the last draws the page anew
+        return max(codes)
+    return _experiment(given.name, given.options)
+
+
+def _experiment(name: str, options: list[str]) -> int:
+    code: int = import_module(f"gadcore.experiments.{name}").main(options)
     return code
 
 

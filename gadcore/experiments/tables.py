@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gadcore.experiments import extension_tables, findings
+from gadcore.experiments import deviations, extension_tables, findings
 from gadcore.experiments.published import GRAPHS, METHODS, PUBLISHED, RATES
 from gadcore.experiments.results import SPLITS, Results, best_methods, collect
 from gadcore.experiments.rows import K
@@ -24,10 +24,18 @@ __all__ = ["best_methods", "collect", "render"]
 FIGURES = (("auc", "AUC"), ("ap", "Average precision"), ("precision_at_k", f"Precision at {K}"))
 
 
-def render(rows: Iterable[dict[str, Any]], extensions: Iterable[dict[str, Any]] = ()) -> str:
+def render(
+    rows: Iterable[dict[str, Any]],
+    extensions: Iterable[dict[str, Any]] = (),
+    deviating: Iterable[dict[str, Any]] = (),
+) -> str:
     """The whole page in Markdown."""
     rows = list(rows)
-    parts = [_HEAD, findings.section(collect(row for row in rows if not row.get("stratified")))]
+    parts = [
+        _HEAD,
+        findings.section(collect(row for row in rows if not row.get("stratified"))),
+        deviations.section(rows, deviating),
+    ]
     for stratified, title in ((False, "Purely random splits"), (True, "Stratified splits")):
         kept = [row for row in rows if bool(row.get("stratified")) == stratified]
         if not kept:
@@ -88,7 +96,7 @@ def _difference(values: dict[int, float] | None, published: tuple[float, float] 
 _HEAD = """# The paper's tables
 
 Drawn by `python -m gadcore experiments paper --render` from `benchmarks/results/paper.jsonl` (tables and
-findings) and `extensions.jsonl` alone. Mean (std) of the test figure in per cent over ten splits; a cell with
+findings), `extensions.jsonl` and `deviations.jsonl` alone. Mean (std) of the test figure in per cent over ten splits; a cell with
 fewer says how many (n). Bold: the best of a row and all that a paired t-test at 5 % does not tell from it,
 among methods with as many splits as any; a test on three would find nothing different. In italics what the
 paper reports and ours less that; \\* marks a mean that is more than the paper's std away.
