@@ -1,4 +1,4 @@
-"""Settings that may explain a distance from the paper: measured on the splits of the tables, drawn from rows."""
+"""Settings that may explain a distance from the paper: on the splits of the tables, drawn from rows."""
 
 from __future__ import annotations
 

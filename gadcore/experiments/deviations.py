@@ -119,8 +119,8 @@ def _parser() -> argparse.ArgumentParser:
 
 _HEAD = """### What may explain the larger differences
 
-A setting that the paper leaves open, varied on the same splits (`python -m gadcore experiments deviations`, rows in
-`deviations.jsonl`). Test AUC, mean (std).
+A setting that the paper leaves open, varied on the same splits (`python -m gadcore experiments deviations`,
+rows in `deviations.jsonl`). Test AUC, mean (std).
 
 | method | graph | labelled | settings | here | paper |
 | --- | --- | --- | --- | --- | --- |"""

@@ -96,7 +96,8 @@ def _difference(values: dict[int, float] | None, published: tuple[float, float] 
 _HEAD = """# The paper's tables
 
 Drawn by `python -m gadcore experiments paper --render` from `benchmarks/results/paper.jsonl` (tables and
-findings), `extensions.jsonl` and `deviations.jsonl` alone. Mean (std) of the test figure in per cent over ten splits; a cell with
+findings), `extensions.jsonl` and `deviations.jsonl` alone. Mean (std) of the test figure in per cent over ten
+splits; a cell with
 fewer says how many (n). Bold: the best of a row and all that a paired t-test at 5 % does not tell from it,
 among methods with as many splits as any; a test on three would find nothing different. In italics what the
 paper reports and ours less that; \\* marks a mean that is more than the paper's std away.
