@@ -97,10 +97,9 @@ _HEAD = """# The paper's tables
 
 Drawn by `python -m gadcore experiments paper --render` from `benchmarks/results/paper.jsonl` (tables and
 findings), `extensions.jsonl` and `deviations.jsonl` alone. Mean (std) of the test figure in per cent over ten
-splits; a cell with
-fewer says how many (n). Bold: the best of a row and all that a paired t-test at 5 % does not tell from it,
-among methods with as many splits as any; a test on three would find nothing different. In italics what the
-paper reports and ours less that; \\* marks a mean that is more than the paper's std away.
+splits; a cell with fewer says how many (n). Bold: the best of a row and all that a paired t-test at 5 % does
+not tell from it, among methods with as many splits as any; a test on three would find nothing different. In
+italics what the paper reports and ours less that; \\* marks a mean that is more than the paper's std away.
 Methods after `imverde` are not in the paper. Hyper-parameters are the defaults, the same for all graphs;
 every choice is made on the validation labels.
 """
