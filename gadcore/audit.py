@@ -45,7 +45,7 @@ import numpy.typing as npt
 from scipy.stats import beta
 
 from gadcore.labels import LabelEvent, Verdict
-from gadcore.queries.sampling import CHANCES, NEXT, stratum_of, top_size
+from gadcore.queries.sampling import CHANCES, stratum_of, stratum_sizes, top_size
 
 LEAST_DRAWS = 15  # verdicts on audit cases before what is left is estimated
 LEAST_RECALL_DRAWS = 40  # before the recall is given: with fewer the interval spans nearly everything
@@ -157,7 +157,7 @@ def audit_draws(n_nodes: int, ordered: Sequence[LabelEvent]) -> list[Draw]:
 def estimate_left(draws: Sequence[Draw], found: int, open_now: int) -> tuple[float, Interval]:
     """Anomalies without a verdict, and their interval."""
     hits, counts = _tally(draws)
-    sizes = np.mean([_stratum_sizes(draw.open_before) for draw in draws], axis=0)
+    sizes = np.mean([stratum_sizes(draw.open_before) for draw in draws], axis=0)
     base = float(np.mean([draw.found_before for draw in draws])) - found
     shares = falling(hits, counts)
     left = base + float(sizes @ shares)
@@ -180,7 +180,7 @@ def precision_of(
     if reason := _list_too_open(len(top), unknown, draws):
         return None, reason
     expected, low, high, variance = float(confirmed), float(confirmed), float(confirmed), 0.0
-    for h, size in enumerate(_stratum_sizes(open_now)):
+    for h, size in enumerate(stratum_sizes(open_now)):
         part = min(unknown, size)
         unknown -= part
         if not part:
@@ -230,11 +230,6 @@ def _groups(
     if m1 * rest >= m2 * next_:
         return [(top, x0, m0), (next_ + rest, x1 + x2, m1 + m2)]
     return list(zip(sizes, hits, counts))
-
-
-def _stratum_sizes(still_open: int) -> tuple[int, int, int]:
-    t = min(top_size(still_open), still_open)
-    return t, min(NEXT * t, still_open - t), max(0, still_open - (1 + NEXT) * t)
 
 
 def _recall(found: int, left: tuple[float, Interval] | None) -> tuple[float | None, Interval | None]:

@@ -144,7 +144,8 @@ class _Fit:
         project = self.info.project
         folder = self.store.folders.graph(project)
         graph = self.memory.graph(self.info.graph_fingerprint, lambda: Graph.load(folder))
-        labels = Labels.from_events(graph, self.store.events(project).view().current.values())
+        view = self.store.events(project).view()
+        labels = Labels.from_events(graph, view.current.values(), view.first)
         self.store.runs.snapshot(self.info.id, labels, labels.hash(graph))
         return graph, labels
 

@@ -70,8 +70,14 @@ class Insight:
         )
 
     def verdicts_in_order(self) -> list[LabelEvent]:
-        """One event per labelled node, in the order of first verdicts, with the verdict that holds now."""
-        return first_draws(self._project.store.events(self._project.id).standing())
+        """One event per labelled node: its first one, which tells how the case was drawn, in that order.
+
+        The verdict is the one that holds now. One that is changed or settled later must not take its node
+        out of the random sample.
+        """
+        view = self._project.view()
+        found = [replace(view.first[node], verdict=event.verdict) for node, event in view.current.items()]
+        return sorted(found, key=lambda event: event.id)
 
     def agreement(self) -> Agreement:
         """How far analysts agree, and the nodes that they dispute."""
@@ -91,17 +97,6 @@ class Insight:
             if event is not None and event.source != ADJUDICATION:
                 found.append(_second_look(project, result, node, event, reasons))
         return found[:n]
-
-
-def first_draws(standing: list[LabelEvent]) -> list[LabelEvent]:
-    """One event per node: its first one, which tells how the case was drawn, with the verdict that holds now.
-
-    A verdict that is changed or settled later must not take its node out of the random sample.
-    """
-    first: dict[str, LabelEvent] = {}
-    for event in standing:
-        first[event.node_id] = replace(first.get(event.node_id, event), verdict=event.verdict)
-    return list(first.values())
 
 
 def _positive(value: int, name: str) -> int:
