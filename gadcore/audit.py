@@ -29,8 +29,9 @@ large rest makes it too bold, so that bounds are added there.
 with l, u of the latest draws of the stratum, and so on down when U > M_0. Before there are draws that is
 [a, a + U]: certain, and narrow once most of the list has a verdict.
 
-A verdict that came with a group is never a draw: groups have no inclusion probability. Its node counts as
-labelled and, if anomalous, as found, although nobody looked at it: wrong members make "found" too high.
+A random check that is answered by labelling its ring is a draw like any other; else the anomalous ones would be
+missing. The other members of a group are never draws. They count as labelled and, if anomalous, as found,
+although nobody looked at them: wrong members make "found" too high.
 """
 
 from __future__ import annotations

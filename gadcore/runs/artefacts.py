@@ -2,7 +2,7 @@
 
     scores.npy (N,) · embedding.npy (N, K) · radius.npy (N,) ‖h − c‖ · spread.npy (N,) · out_of_fold.npy (N,)
     probability.npy (N,) · layout_pca.npy (N, 2) · history.json · labels.json · order.json · result.json
-    model/
+    model/ · orders/ cases that were offered by other choices, or after those of order.json
 
 What a model does not have is left out. A folder without the suffix .part is complete.
 """

@@ -139,9 +139,7 @@ class LabelEvents:
             with self._database.reading() as connection:
                 book = self._refresh(connection)
             if self._view is None or self._view.last_id != book.last_id:
-                self._view = LabelView(
-                    book.last_id, dict(book.current), dict(book.notes), dict(book.first)
-                )
+                self._view = LabelView(book.last_id, dict(book.current), dict(book.notes), dict(book.first))
             return self._view
 
     def history(self, node_id: str) -> list[LabelEvent]:

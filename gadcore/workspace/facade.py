@@ -115,8 +115,7 @@ class Workspace(Insight):
             analyst=analyst,
             note=note,
             source=source,
-            strategy=strategy,
-            inclusion_probability=inclusion_probability,
+            draws={node_id: (strategy, inclusion_probability)},
         )[0]
 
     def record_group(
@@ -129,10 +128,35 @@ class Workspace(Insight):
         source: str = "ring",
         weight: float | str = 1.0,
         judged: Iterable[str] = (),
+        strategy: str = "",
+        inclusion_probability: float | None = None,
     ) -> list[LabelEvent]:
-        """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones."""
+        """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones.
+
+        ``strategy`` and ``inclusion_probability`` are those of the one judged case.
+        """
+        draw, given = (strategy, inclusion_probability), {"analyst": analyst, "note": note, "source": source}
+        return labelling.record_group(self._project, node_ids, verdict, weight, judged, draw, **given)
+
+    def record_offered(
+        self,
+        node_ids: Iterable[str],
+        verdict: Verdict | str,
+        *,
+        strategy: str | None = None,
+        analyst: str | None = None,
+        note: str = "",
+        source: str = "app",
+    ) -> list[LabelEvent]:
+        """Keep one verdict on nodes that were looked at one by one, each with how the queue offered it.
+
+        That is looked up in the queue as it stands (of the preferred strategy, or of ``strategy``): a node
+        counts as a random check only if the queue had it as one.
+        """
+        ids = list(node_ids)
+        draws = ordering.offered(self._project, ids, strategy)
         given = {"analyst": analyst, "note": note, "source": source}
-        return labelling.record_group(self._project, node_ids, verdict, weight, judged, **given)
+        return labelling.record(self._project, ids, verdict, draws=draws, **given)
 
     def undo(self, analyst: str | None = None) -> list[LabelEvent]:
         """Take back the analyst's last group; the label events taken back, [] if there is nothing."""

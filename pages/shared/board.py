@@ -120,6 +120,8 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
         source=event.get("source") or "ring",
         weight=event.get("weight", 1.0),
         judged=event.get("judged", ()),
+        strategy=event.get("strategy") or "",
+        inclusion_probability=event.get("inclusion_probability"),
     )
 
 

@@ -385,3 +385,15 @@ def test_a_verdict_of_another_analyst_reaches_the_order_too(ranked_tab) -> None:
     tab.say(queue=queue["key"], rows=queue["version"])
     assert tab.payload["queue"]["merge"]
     assert tab.payload["queue"]["rows"][0]["provisional_rank"]
+
+
+def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None:
+    draw = {"strategy": "audit", "inclusion_probability": 0.002}
+    nodes = ["n010", "n011", "n012"]
+    tab.say(
+        tab.event(
+            "group", nodes=nodes, verdict="anomalous", source="ring", weight="root", judged=["n010"], **draw
+        )
+    )
+    found = {node: event.inclusion_probability for node, event in workspace.current().items()}
+    assert found == {"n010": 0.002, "n011": None, "n012": None}
