@@ -7,8 +7,9 @@ not see it; there are none when a ≤ 0. A label chosen by a query stands for it
 the audit drew from stratum h stands also for its share of the M_h unlabelled nodes there, 1 + M_h/m_h labels,
 and is counted as at most MOST: while draws are few, one that happens to be anomalous would else decide alone.
 Over 240 simulated sessions on three graphs 5 was the largest of 3, 5, 10, 20 and no limit that was nowhere
-clearly worse than equal weights, and had most of what the others gain. n₊ anomalous labels vouch for no more than the rule of succession allows: the top of the ranking lies beyond the
-labels that the line was fitted to, where it would promise certainty. Labels of a ring count by their weight.
+clearly worse than equal weights, and had most of what the others gain. n₊ anomalous labels vouch for no more
+than the rule of succession allows: the top of the ranking lies beyond the labels that the line was fitted to,
+where it would promise certainty. Labels of a ring count by their weight.
 """
 
 from __future__ import annotations

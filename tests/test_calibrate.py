@@ -78,7 +78,7 @@ def test_a_draw_stands_for_the_open_nodes_of_its_stratum(population):
 
 
 def test_where_everything_is_labelled_a_draw_stands_for_itself(population):
-    graph, scores, truth, _ = population
+    graph, _, truth, _ = population
     labels = _labels(graph, truth, np.arange(4000), {7: 0.2 / 100, 9: 0.5 / 3500})
     assert _weights(labels, labels.indices, 4000) == pytest.approx(np.ones(4000))
 

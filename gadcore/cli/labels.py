@@ -30,8 +30,8 @@ def add_commands(commands: Commands) -> None:
     counts.add_argument("--weight", type=float, help="how much the verdict counts for each node (0 to 1)")
     label.add_argument(
         "--strategy",
-        help="the queue that the case came from (default: the project's). A verdict on one of its random checks "
-        "counts for the audit; other nodes never do, nor do groups that count less than in full",
+        help="the queue that the case came from (default: the project's). A verdict on one of its random "
+        "checks counts for the audit; other nodes never do, nor do groups that count less than in full",
     )
     label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 

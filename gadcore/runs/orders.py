@@ -6,6 +6,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -91,11 +92,9 @@ def document(choice: Choice, queries: list[Query]) -> dict[str, Any]:
 
 
 def kept(run: Path, order: dict[str, Any], choice: Choice) -> list[Query]:
-    """Cases that were offered by this choice: as last kept, else those of order.json if it was made for it."""
-    try:
+    """Cases offered by this choice: as last kept, else those of order.json if it was made for it."""
+    with suppress(OSError, ValueError):
         order = json.loads(_file(run, choice).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        pass
     if order.get("choice") != asdict(choice):
         return []
     return [Query(**query) for query in order["queries"]]

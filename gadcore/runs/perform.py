@@ -201,6 +201,7 @@ class _Fit:
         documents = {
             "result": document,
             "labels": label_words(graph, labels),
+            "label_weights": {str(graph.node_ids[node]): each for node, each in labels.weight.items()},
             "history": history_of(detector),
             "order": self._order(graph, labels, detector),
         }

@@ -12,10 +12,8 @@ from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
 from gadcore.workspace.label_files import read_labels, write_labels
 from gadcore.workspace.project import Project
 
-
-Draw = tuple[
-    str, float | None
-]  # the strategy that chose a case and, of an audit case, its inclusion probability
+# The strategy that chose a case and, of a random check, its inclusion probability.
+Draw = tuple[str, float | None]
 
 
 def record(
@@ -72,8 +70,8 @@ def record_group(
     cases = [node_id for node_id in ids if node_id in looked_at]
     if draw != ("", None) and len(cases) != 1:
         raise LabelError(
-            f"A strategy or an inclusion probability with {len(cases)} judged nodes in the group. Expected: one, "
-            "the case that the queue offered."
+            f"A strategy or an inclusion probability with {len(cases)} judged nodes in the group. Expected: "
+            "one, the case that the queue offered."
         )
     draws = dict.fromkeys(cases, draw)
     return record(project, ids, word, weights=weights, draws=draws, **values)

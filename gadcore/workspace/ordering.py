@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.cases import QueueRow
-from gadcore.errors import InputError
 from gadcore.explain import reasons as why
 from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
@@ -47,8 +46,6 @@ def queue(
     ``wanted`` says whether verdicts since the run count (None: as the project prefers).
     """
     where, result = where or Filter(), project.result()
-    if n < 1:
-        raise InputError(f"n = {n}", "1 or more cases")
     if result is None:
         nodes = np.flatnonzero(filtered(project, where, analyst, None))
         widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
@@ -62,7 +59,7 @@ def queue(
 
 
 def offered(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, Draw]:
-    """Of those of these nodes that the queue offers now: the strategy and, of audit cases, the probability."""
+    """Strategy and, of audit cases, probability of those of these nodes that the queue offers now."""
     result, graph = project.result(), project.graph
     if result is None:
         return {}

@@ -6,7 +6,7 @@ in turn with what is unusual; chosen anew after each verdict it would stay at th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gadcore.cases import QueueBasis
 from gadcore.detectors import BOTH
@@ -57,12 +57,16 @@ class _OfRun:
 
     reranker: Reranker
     learnt: Labels
+    weighed: bool  # the run has kept what its labels counted
     latest: tuple[int, Provisional | None] | None = None
 
     def at(self, project: Project) -> Provisional | None:
         state, latest = project.view().last_id, self.latest
         if latest is None or latest[0] != state:
-            latest = (state, self.reranker.rank(self.learnt, project.labels()))
+            now = project.labels()
+            # A run from before weights were kept with it: those of now, so that what did not change cancels.
+            learnt = self.learnt if self.weighed else replace(self.learnt, weight=now.weight)
+            latest = (state, self.reranker.rank(learnt, now))
             self.latest = latest
         return latest[1]
 
@@ -74,4 +78,7 @@ def _of_run(project: Project, result: Result, basis: FloatArray) -> _OfRun:
     normal, anomalous = (
         [node for node, word in known if word == verdict] for verdict in (Verdict.NORMAL, Verdict.ANOMALOUS)
     )
-    return _OfRun(Reranker(result.scores, space), Labels.from_indices(graph, normal, anomalous))
+    learnt = Labels.from_indices(graph, normal, anomalous)
+    kept = result.label_weights
+    weight = {graph.index_of(node): each for node, each in (kept or {}).items() if node in graph}
+    return _OfRun(Reranker(result.scores, space), replace(learnt, weight=weight), kept is not None)

@@ -15,7 +15,8 @@ from typing import Any
 
 from gadcore.audit import QUIET
 from gadcore.cases import RunInfo, as_json
-from gadcore.errors import GadError
+from gadcore.errors import GadError, InputError
+from gadcore.preferences import SETTINGS
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
 from pages.shared.board_queue import TabQueue
@@ -168,6 +169,8 @@ def _cancel(workspace: Workspace, board: Board, event: Message, analyst: str) ->
 
 
 def _prefer(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    if event["key"] not in SETTINGS:
+        raise InputError(f"a setting {event['key']!r}", f"one of {', '.join(SETTINGS)}")
     workspace.set_preference(event["key"], event["value"])
 
 

@@ -397,3 +397,12 @@ def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None
     )
     found = {node: event.inclusion_probability for node, event in workspace.current().items()}
     assert found == {"n010": 0.002, "n011": None, "n012": None}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("comparison", {}), ("nonsense", 1), ("dial", "x"), ("auto_retrain", -2)]
+)
+def test_only_known_settings_with_valid_values_are_kept(tab, workspace, key, value) -> None:
+    tab.say(tab.event("prefer", key=key, value=value))
+    assert workspace.preference(key) is None
+    assert tab.payload["notices"][-1]["level"] == "error"
