@@ -29,8 +29,9 @@ large rest makes it too bold, so that bounds are added there.
 with l, u of the latest draws of the stratum, and so on down when U > M_0. Before there are draws that is
 [a, a + U]: certain, and narrow once most of the list has a verdict.
 
-A verdict that came with a group is never a draw: groups have no inclusion probability. Its node counts as
-labelled and, if anomalous, as found, although nobody looked at it: wrong members make "found" too high.
+A random check that is answered by labelling its ring is a draw like any other: the anomalous ones would be
+missing else. The other members of a group are never draws. They count as labelled and, if anomalous, as
+found, although nobody looked at them: wrong members make "found" too high.
 """
 
 from __future__ import annotations
@@ -38,14 +39,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, log, sqrt
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import beta
 
+from gadcore.errors import InputError
 from gadcore.labels import LabelEvent, Verdict
-from gadcore.queries.sampling import CHANCES, NEXT, stratum_of, top_size
+from gadcore.queries.sampling import CHANCES, stratum_of, stratum_sizes, top_size
 
 LEAST_DRAWS = 15  # verdicts on audit cases before what is left is estimated
 LEAST_RECALL_DRAWS = 40  # before the recall is given: with fewer the interval spans nearly everything
@@ -54,8 +56,9 @@ SETTLED = 0.5  # part of the list that must have a verdict then
 RECENT = 20  # draws of a stratum that the precision is taken from: older ones were drawn from another ranking
 BELOW, ABOVE = 0.02, 0.04  # tails of one share; all strata are seldom at their lower bounds at once
 _Z = 2.05  # of BELOW
+_ROUND = 10  # checks that hold every stratum by its chance exactly
 QUIET = 30  # labels without a hit that call for stopping
-LEAST_RECALL = 0.5  # lower bound of the recall that allows stopping
+LEAST_RECALL = 0.5  # lower bound of the recall that allows stopping, unless the project wants another
 
 # docs/audit.md
 MEASURED = (
@@ -97,17 +100,22 @@ class AuditReport:
     reason: str  # why nothing is said of what is left
     precision_reason: str = ""  # why there is no precision
     recall_reason: str = ""  # why there is no recall
-    checks_needed: int = 0  # random checks without a hit until at most as many are left as were found
+    checks_needed: int = 0  # random checks without a hit until stopping is allowed; 0: none, or never enough
+    least_recall: float = LEAST_RECALL  # lower bound of the recall that allows stopping
 
 
 def audit(
-    n_nodes: int, events: Iterable[LabelEvent], top: Sequence[Verdict | None] | None = None
+    n_nodes: int,
+    events: Iterable[LabelEvent],
+    top: Sequence[Verdict | None] | None = None,
+    least_recall: float = LEAST_RECALL,
 ) -> AuditReport:
     """Report on the current label events (one per node) of a graph with so many nodes.
 
     ``top`` has the verdicts of the list whose precision is asked for, best score first; without it that is
-    the first stratum of the cases without a verdict.
+    the first stratum of the cases without a verdict. ``least_recall`` must be found for sure to stop.
     """
+    checked_recall(least_recall)
     ordered = sorted((event for event in events if event.verdict is not None), key=lambda event: event.id)
     verdicts = [event.verdict for event in ordered]
     found, open_now = verdicts.count(Verdict.ANOMALOUS), n_nodes - len(ordered)
@@ -117,8 +125,9 @@ def audit(
     reason = _too_few(len(draws), LEAST_DRAWS)
     left = None if reason else estimate_left(draws, found, open_now)
     recall, recall_interval = _recall(found, left) if len(draws) >= LEAST_RECALL_DRAWS else (None, None)
-    needed = 0 if left is None or left[1][1] <= found else _checks_needed(draws, found, open_now)
-    stop, hint = _advice(left, since, found, reason, needed)
+    sure = left is not None and found > 0 and found >= least_recall * (found + left[1][1])
+    needed = 0 if left is None or sure else _checks_needed(draws, found, open_now, least_recall)
+    stop, hint = _advice(left, since, found, reason, needed, least_recall)
     return AuditReport(
         labelled=len(ordered),
         found=found,
@@ -138,6 +147,7 @@ def audit(
         precision_reason=precision_reason,
         recall_reason="" if recall is not None else _no_recall(found, len(draws)),
         checks_needed=needed,
+        least_recall=least_recall,
     )
 
 
@@ -154,21 +164,40 @@ def audit_draws(n_nodes: int, ordered: Sequence[LabelEvent]) -> list[Draw]:
     return draws
 
 
+@dataclass(frozen=True)
+class Tally:
+    """What the estimate of what is left takes from draws."""
+
+    hits: list[int]  # of each stratum
+    counts: list[int]  # draws of each stratum
+    sizes: npt.NDArray[np.float64]  # sum over the draws of the sizes of the strata
+    found_before: float  # sum over the draws
+
+    @classmethod
+    def of(cls, draws: Sequence[Draw]) -> Tally:
+        own = [[draw.anomalous for draw in draws if draw.stratum == h] for h in range(len(CHANCES))]
+        sizes = np.array([stratum_sizes(draw.open_before) for draw in draws], dtype=np.float64).sum(axis=0)
+        before = float(sum(draw.found_before for draw in draws))
+        return cls([sum(part) for part in own], [len(part) for part in own], sizes, before)
+
+    def left(self, found: int, open_now: int) -> tuple[float, Interval]:
+        """Anomalies without a verdict, and their interval."""
+        hits, counts, m = self.hits, self.counts, sum(self.counts)
+        sizes, base = self.sizes / m, self.found_before / m - found
+        left = base + float(sizes @ falling(hits, counts))
+        low = base + float(sizes @ [clopper_pearson(x, m)[0] for x, m in zip(hits, counts)])
+        middle, above = base, 0.0
+        for size, x, m in _groups(sizes, hits, counts):
+            share = x / m if m else 0.0
+            middle += size * share
+            above += (size * (clopper_pearson(x, m)[1] - share)) ** 2
+        clipped = np.clip([left, min(low, left), middle + sqrt(above)], 0.0, open_now)
+        return float(clipped[0]), (float(clipped[1]), max(float(clipped[2]), float(clipped[0])))
+
+
 def estimate_left(draws: Sequence[Draw], found: int, open_now: int) -> tuple[float, Interval]:
     """Anomalies without a verdict, and their interval."""
-    hits, counts = _tally(draws)
-    sizes = np.mean([_stratum_sizes(draw.open_before) for draw in draws], axis=0)
-    base = float(np.mean([draw.found_before for draw in draws])) - found
-    shares = falling(hits, counts)
-    left = base + float(sizes @ shares)
-    low = base + float(sizes @ [clopper_pearson(x, m)[0] for x, m in zip(hits, counts)])
-    middle, above = base, 0.0
-    for size, x, m in _groups(sizes, hits, counts):
-        share = x / m if m else 0.0
-        middle += size * share
-        above += (size * (clopper_pearson(x, m)[1] - share)) ** 2
-    clipped = np.clip([left, min(low, left), middle + sqrt(above)], 0.0, open_now)
-    return float(clipped[0]), (float(clipped[1]), max(float(clipped[2]), float(clipped[0])))
+    return Tally.of(draws).left(found, open_now)
 
 
 def precision_of(
@@ -180,7 +209,7 @@ def precision_of(
     if reason := _list_too_open(len(top), unknown, draws):
         return None, reason
     expected, low, high, variance = float(confirmed), float(confirmed), float(confirmed), 0.0
-    for h, size in enumerate(_stratum_sizes(open_now)):
+    for h, size in enumerate(stratum_sizes(open_now)):
         part = min(unknown, size)
         unknown -= part
         if not part:
@@ -216,12 +245,6 @@ def falling(hits: Sequence[int], counts: Sequence[int]) -> npt.NDArray[np.float6
     return np.concatenate([np.full(n, x / m if m else 0.0) for x, m, n in blocks])
 
 
-def _tally(draws: Sequence[Draw]) -> tuple[list[int], list[int]]:
-    """Hits and draws of each stratum."""
-    own = [[draw.anomalous for draw in draws if draw.stratum == h] for h in range(len(CHANCES))]
-    return [sum(part) for part in own], [len(part) for part in own]
-
-
 def _groups(
     sizes: npt.NDArray[np.float64], hits: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[float, int, int]]:
@@ -230,11 +253,6 @@ def _groups(
     if m1 * rest >= m2 * next_:
         return [(top, x0, m0), (next_ + rest, x1 + x2, m1 + m2)]
     return list(zip(sizes, hits, counts))
-
-
-def _stratum_sizes(still_open: int) -> tuple[int, int, int]:
-    t = min(top_size(still_open), still_open)
-    return t, min(NEXT * t, still_open - t), max(0, still_open - (1 + NEXT) * t)
 
 
 def _recall(found: int, left: tuple[float, Interval] | None) -> tuple[float | None, Interval | None]:
@@ -270,12 +288,37 @@ def _list_too_open(k: int, unknown: int, draws: Sequence[Draw]) -> str:
     )
 
 
-def _checks_needed(draws: Sequence[Draw], found: int, open_now: int) -> int:
-    """Further checks without a hit until the upper bound of what is left is at most what is found."""
-    wanted = max(found, 1) / max(open_now, 1)
-    if wanted >= 1:
+def _checks_needed(draws: Sequence[Draw], found: int, open_now: int, recall: float) -> int:
+    """The least number of further checks without a hit after which ``found`` is this part of all for sure.
+
+    0 when not even a check of every open node would do.
+    """
+
+    known = Tally.of(draws)
+    sizes = np.cumsum([stratum_sizes(open_now - i) for i in range(open_now)], axis=0, dtype=np.float64)
+
+    def enough(more: int) -> bool:
+        counts = [m + extra for m, extra in zip(known.counts, _split(more))]
+        before = known.found_before + more * found
+        then = Tally(known.hits, counts, known.sizes + sizes[more - 1], before)
+        high = then.left(found, open_now - more)[1][1]
+        return found >= recall * (found + high)
+
+    if not found or not open_now or not enough(open_now):
         return 0
-    return max(1, ceil(log(ABOVE) / log(1 - wanted)) - len(draws))
+    low, high = 0, open_now  # enough(high), not enough(low)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _split(checks: int) -> list[int]:
+    """Checks of each stratum when they follow its chance as closely as whole numbers can."""
+    given = [0] * len(CHANCES)
+    for i in range(1, checks % _ROUND + 1):
+        given[int(np.argmax([chance * i - known for chance, known in zip(CHANCES, given)]))] += 1
+    return [round(chance * (checks - checks % _ROUND)) + known for chance, known in zip(CHANCES, given)]
 
 
 def _since_hit(verdicts: Sequence[Verdict | None]) -> int:
@@ -287,7 +330,7 @@ def _since_hit(verdicts: Sequence[Verdict | None]) -> int:
 
 
 def _advice(
-    left: tuple[float, Interval] | None, since: int, found: int, reason: str, needed: int
+    left: tuple[float, Interval] | None, since: int, found: int, reason: str, needed: int, least_recall: float
 ) -> tuple[bool, str]:
     """Whether to stop, and a sentence."""
     if left is None:
@@ -298,9 +341,22 @@ def _advice(
     if since < QUIET:
         return False, f"{told}; the last hit was {since} label{'s' * (since != 1)} ago: go on."
     told += f", and none turned up in the last {since} labels"
-    if found and found >= LEAST_RECALL * (found + high):
-        return True, f"{told}: you can stop."
-    return False, (
-        f"{told}. Too wide to stop on: try another strategy, or make {needed:,} more random checks (strategy "
-        "Random audit); without a hit in them, at most as many are left as were found."
+    if found and found >= least_recall * (found + high):
+        return True, f"{told}: you can stop, for at least {least_recall:.0%} of all are found."
+    return False, f"{told}. Too wide to stop on: {_way_on(needed, least_recall)}."
+
+
+def _way_on(needed: int, least_recall: float) -> str:
+    if not needed:
+        return "try another strategy"
+    return (
+        f"try another strategy, or make {needed:,} more random checks (strategy Random audit); without a hit "
+        f"in them at least {least_recall:.0%} of all anomalies are found"
     )
+
+
+def checked_recall(least: float) -> float:
+    """A lower bound of the recall as it may be asked for; InputError when it is not between 0 and 1."""
+    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least < 1:
+        raise InputError(f"a recall of {least!r}", "a share above 0 and below 1, for instance 0.8")
+    return float(least)

@@ -3,14 +3,18 @@
     P(anomalous | v) = min(σ(a · logit p(v) + b), (n₊ + 1)/(n₊ + 2)),   p(v) percentile among all nodes
 
 a and b maximise the weighted likelihood of the labels, each at the percentile that a model gave it which did
-not see it; there are none when a ≤ 0. A label drawn at random for the audit with inclusion probability π
-counts 1/π: it stands for nodes that nobody looked at. A label chosen by a query stands for itself. n₊
-anomalous labels vouch for no more than the rule of succession allows: the top of the ranking lies beyond the
-labels that the line was fitted to, where it would promise certainty. Labels of a ring count by their weight.
+not see it; there are none when a ≤ 0. A label chosen by a query stands for itself. One of the m_h labels that
+the audit drew from stratum h stands also for its share of the M_h unlabelled nodes there, 1 + M_h/m_h labels,
+and is counted as at most MOST: while draws are few, one that happens to be anomalous would else decide alone.
+Over 240 simulated sessions on three graphs 5 was the largest of 3, 5, 10, 20 and no limit that was nowhere
+clearly worse than equal weights, and had most of what the others gain. n₊ anomalous labels vouch for no more
+than the rule of succession allows: the top of the ranking lies beyond the labels that the line was fitted to,
+where it would promise certainty. Labels of a ring count by their weight.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -18,11 +22,12 @@ import numpy.typing as npt
 
 from gadcore.graph import FloatArray
 from gadcore.labels import Labels
+from gadcore.queries.sampling import stratum_of, stratum_sizes
 
 Array = npt.NDArray[np.float64]
 
 LEAST = 5  # labels of each class
-LARGEST_WEIGHT = 20.0  # times the median: one rare draw must not decide alone
+MOST = 5.0  # labels that one draw may count as
 PULL = 1e-2  # strength of the prior a = 1: keeps the fit finite when the classes do not overlap
 BANDS = ((0.05, "under 5 %"), (0.2, "5–20 %"), (0.5, "20–50 %"), (0.8, "50–80 %"), (1.01, "over 80 %"))
 
@@ -41,7 +46,7 @@ def probabilities(
     if out_of_fold is None:
         return None, "No probability: this model does not tell how it ranks verdicts that it has not seen."
     held = _logit(_percentile(scores, np.asarray(out_of_fold)[nodes], len(scores)), len(scores))
-    slope, intercept = _platt(held, y, _weights(labels, nodes))
+    slope, intercept = _platt(held, y, _weights(labels, nodes, len(scores)))
     if slope <= 0:
         return None, (
             "No probability yet: the ranking does not put anomalous verdicts above normal ones, so that it "
@@ -66,11 +71,20 @@ def calibration_error(truth: npt.ArrayLike, probability: npt.NDArray[Any], bins:
     return float(sum(abs(y[part].sum() - p[part].sum()) for part in parts) / len(y))
 
 
-def _weights(labels: Labels, nodes: npt.NDArray[np.int64]) -> Array:
-    """Label weight over inclusion probability, capped, with mean 1."""
-    raw = np.array([labels.weight.get(int(n), 1.0) / labels.inclusion.get(int(n), 1.0) for n in nodes])
-    capped = np.minimum(raw, LARGEST_WEIGHT * np.median(raw))
-    return np.asarray(capped / capped.mean())
+def _weights(labels: Labels, nodes: npt.NDArray[np.int64], n: int) -> Array:
+    """How many nodes each label stands for, times its own weight, with mean 1."""
+    n_open = n - len(labels) - len(labels.unsure)
+    # Strata shrink as labels come; half way is near enough to tell by its probability where a draw was from.
+    stratum = {
+        node: stratum_of(labels.inclusion[node], (n + n_open) // 2)
+        for node in nodes.tolist()
+        if node in labels.inclusion
+    }
+    drawn, sizes = Counter(stratum.values()), stratum_sizes(n_open)
+    stands_for = [1 + sizes[h] / drawn[h] if drawn[h] else 1.0 for h in range(len(sizes))]
+    counts = [min(MOST, stands_for[stratum[v]]) if v in stratum else 1.0 for v in nodes.tolist()]
+    weights = np.array(counts) * [labels.weight.get(v, 1.0) for v in nodes.tolist()]
+    return np.asarray(weights / weights.mean())
 
 
 def _platt(x: Array, y: npt.NDArray[Any], weight: Array) -> tuple[float, float]:

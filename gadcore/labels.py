@@ -7,7 +7,7 @@ graph again can never move a label to another node. The label set is what the ev
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -128,8 +128,13 @@ class Labels:
         return cls(parts[0], parts[1], parts[2])
 
     @classmethod
-    def from_events(cls, graph: Graph, events: Iterable[LabelEvent]) -> Labels:
-        """Label set of the *current* label events (one per node); nodes unknown to the graph are left out."""
+    def from_events(
+        cls, graph: Graph, events: Iterable[LabelEvent], first: Mapping[str, LabelEvent] | None = None
+    ) -> Labels:
+        """Label set of the *current* label events (one per node); nodes unknown to the graph are left out.
+
+        ``first`` has the first event of nodes that were judged again: it tells how the case was drawn.
+        """
         by_verdict: dict[Verdict, list[int]] = {v: [] for v in Verdict}
         inclusion: dict[int, float] = {}
         weight: dict[int, float] = {}
@@ -138,8 +143,9 @@ class Labels:
                 continue
             node = graph.index_of(event.node_id)
             by_verdict[event.verdict].append(node)
-            if event.inclusion_probability is not None:
-                inclusion[node] = event.inclusion_probability
+            drawn = (first or {}).get(event.node_id, event).inclusion_probability
+            if drawn is not None:
+                inclusion[node] = drawn
             if event.weight != 1.0:
                 weight[node] = event.weight
         normal, anomalous, unsure = (

@@ -61,7 +61,7 @@ class Reranker:
         changed = label_changes(learnt, now, len(self._start))
         if not len(changed):
             return None
-        bend = _head(self._space, now, now.weight) - _head(self._space, learnt, now.weight)
+        bend = _head(self._space, now) - _head(self._space, learnt)
         return Provisional(self._start + self._space @ bend.astype(np.float32), len(changed))
 
 
@@ -77,11 +77,11 @@ def label_changes(learnt: Labels, now: Labels, n: int) -> IntArray:
     return np.flatnonzero(before != after).astype(np.int64)
 
 
-def _head(space: FloatArray, labels: Labels, weight: dict[int, float]) -> Array:
+def _head(space: FloatArray, labels: Labels) -> Array:
     """(r + 1,) w(L); zeros without a label."""
     nodes = labels.indices
     z = np.asarray(space[nodes], dtype=np.float64)
-    weighed = z.T * np.array([weight.get(int(node), 1.0) for node in nodes])
+    weighed = z.T * labels.weights
     target = 2.0 * labels.targets - 1.0
     system = weighed @ z + SHRINKAGE * np.eye(space.shape[1])
     return np.asarray(np.linalg.solve(system, weighed @ target), dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -12,6 +13,7 @@ from gadcore.audit import (
     BELOW,
     LEAST_DRAWS,
     LEAST_RECALL_DRAWS,
+    MEASURED,
     Draw,
     audit,
     audit_draws,
@@ -20,9 +22,13 @@ from gadcore.audit import (
     falling,
     precision_of,
 )
+from gadcore.errors import InputError
+from gadcore.experiments.audit import FAST, PAGE, RESULTS
+from gadcore.experiments.audit_tables import looks
+from gadcore.experiments.rows import load_rows
 from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.queries import STRATEGIES, Pool
-from gadcore.queries.sampling import strata, stratum_of, top_size
+from gadcore.queries.sampling import CHANCES, strata, stratum_of, stratum_sizes, top_size
 
 
 def event(number: int, anomalous: bool | None, probability: float | None = None) -> LabelEvent:
@@ -184,11 +190,68 @@ def test_stop_only_when_most_are_found_for_sure():
     assert early.checks_needed > 100
 
 
-def test_the_checks_asked_for_are_enough():
-    early = audit(3000, quiet_session(hits=60, checks=60))
-    later = audit(3000, quiet_session(hits=60, checks=60 + early.checks_needed))
-    assert early.left_interval[1] > 60
-    assert later.left_interval[1] <= 1.5 * 60
+def checks_without_a_hit(first: int, count: int) -> list[LabelEvent]:
+    """Random checks of the strata by their chances, as the queue would record them."""
+    found = []
+    for i in range(count):
+        due = [chance * (i + 1) for chance in CHANCES]
+        given = [sum(h == stratum for _, h in found) for stratum in range(3)]
+        h = int(np.argmax(np.subtract(due, given)))
+        n_open = 3000 - first - i
+        found.append((event(first + i, False, CHANCES[h] / stratum_sizes(n_open)[h]), h))
+    return [each for each, _ in found]
+
+
+@pytest.mark.parametrize(("hits", "recall"), [(60, 0.5), (40, 0.5), (60, 0.8), (150, 0.9)])
+def test_the_checks_asked_for_are_enough_and_no_more_than_needed(hits, recall):
+    before = [event(i, True) for i in range(hits)]
+    before += [event(hits + i, i == 3, CHANCES[i % 3] / stratum_sizes(2900)[i % 3]) for i in range(60)]
+    early = audit(3000, before, least_recall=recall)
+    found, needed = early.found, early.checks_needed
+    assert needed > 1
+    assert f"{needed:,} more random checks" in early.hint
+    later = audit(3000, before + checks_without_a_hit(len(before), needed), least_recall=recall)
+    assert found / (found + later.left_interval[1]) >= recall
+    assert later.stop
+    short = audit(3000, before + checks_without_a_hit(len(before), needed - 1), least_recall=recall)
+    assert found / (found + short.left_interval[1]) < recall
+
+
+def test_a_promise_that_nothing_can_keep_is_not_made():
+    report = audit(3000, quiet_session(hits=0, checks=60))
+    assert report.checks_needed == 0
+    assert "more random checks" not in report.hint
+
+
+@pytest.mark.parametrize("recall", [0, 1, -0.5, 1.5, True, "0.5", float("nan")])
+def test_a_recall_that_makes_no_sense_is_refused(recall):
+    with pytest.raises(InputError, match="above 0 and below 1"):
+        audit(3000, [], least_recall=recall)
+
+
+def test_more_recall_asks_for_more():
+    events = quiet_session(hits=100, checks=200)
+    assert audit(3000, events, least_recall=0.5).stop
+    strict = audit(3000, events, least_recall=0.9)
+    assert not strict.stop
+    assert "90% of all" in strict.hint
+
+
+def test_the_measured_coverage_is_what_is_said_of_it():
+    """Sessions of the study, by the present estimators."""
+    rows = load_rows(RESULTS)
+    words = r"in (\d+) simulated sessions on (\w+) graphs, with a fast linear model, more than (\d+) %"
+    said = re.search(words, MEASURED)
+    assert (int(said[1]), said[2]) == (len(rows), "three")
+    assert len({row["graph"] for row in rows}) == 3
+    assert {row["method"] for row in rows} == {FAST}
+    sample = rows[::20]  # every twentieth: all of them take half a minute
+    shown = [look for row in sample for look in looks(row)[0] if look.interval is not None]
+    assert np.mean([look.covers for look in shown]) > int(said[3]) / 100
+    line = r"^\| sgc-lr/64 \| \w+ \| \d+ \| [^|]+ \| (\d+) of \d+ \| (\d+) \|"
+    table = re.findall(line, PAGE.read_text(encoding="utf-8"), re.M)
+    shown_in_all, held = np.sum([[int(a), int(b)] for a, b in table], axis=0)
+    assert held / shown_in_all > int(said[3]) / 100
 
 
 def test_unsure_verdicts_are_no_draws():

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gadcore.calibrate import band, calibration_error, probabilities
+from gadcore.calibrate import MOST, _weights, band, calibration_error, probabilities
 from gadcore.graph import make_graph
 from gadcore.labels import Labels
+from gadcore.queries import STRATEGIES, Pool
 
 
 @pytest.fixture(scope="module")
@@ -50,19 +51,51 @@ def test_probabilities_follow_the_order_of_the_scores(population):
     assert (found < 1).all()
 
 
-def test_inclusion_weights_make_audit_labels_stand_for_the_unseen(population):
+def _session(graph, scores, truth, seed, draws, top=180):
+    """Verdicts on the top of the ranking and on audit draws with the probabilities that the queue records."""
+    queries = STRATEGIES["audit"].select(Pool(scores=scores), draws, np.random.default_rng(seed))
+    inclusion = {query.node: query.inclusion_probability for query in queries}
+    nodes = np.union1d(np.argsort(-scores)[:top], list(inclusion))
+    return _labels(graph, truth, nodes, inclusion)
+
+
+def _stratum(scores, node):
+    return int(np.searchsorted([100, 500], np.sum(scores > scores[node]), side="right"))
+
+
+def test_a_draw_stands_for_the_open_nodes_of_its_stratum(population):
     graph, scores, truth, _ = population
-    top = np.argsort(-scores)[:300]
-    audit = np.random.default_rng(3).choice(np.setdiff1d(np.arange(4000), top), 200, replace=False)
+    labels = _session(graph, scores, truth, 3, draws=200)
+    weights = dict(zip(labels.indices.tolist(), _weights(labels, labels.indices, 4000)))
+    chosen = next(weights[node] for node in weights if node not in labels.inclusion)
+    by_stratum = [[v for v in labels.inclusion if _stratum(scores, v) == h] for h in range(3)]
+    m = [len(part) for part in by_stratum]
+    assert max(labels.inclusion.values()) <= 0.002  # one draw, not the whole sample
+    for h, stands_for in enumerate((1 + 100 / m[0], MOST, MOST)):
+        assert {round(weights[v] / chosen, 6) for v in by_stratum[h]} == {round(stands_for, 6)}
+    assert 1 + 100 / m[0] < MOST
+    assert np.mean(list(weights.values())) == pytest.approx(1)
+
+
+def test_where_everything_is_labelled_a_draw_stands_for_itself(population):
+    graph, _, truth, _ = population
+    labels = _labels(graph, truth, np.arange(4000), {7: 0.2 / 100, 9: 0.5 / 3500})
+    assert _weights(labels, labels.indices, 4000) == pytest.approx(np.ones(4000))
+
+
+def test_weighted_probabilities_add_up_to_weighted_anomalies(population):
+    """The likelihood equation of the intercept."""
+    graph, scores, truth, _ = population
     truth = truth.copy()
-    truth[audit[:12]] = 1  # more than any curve through the top would say
-    nodes = np.concatenate([top, audit])
-    labels = _labels(graph, truth, nodes, {int(n): 200 / 3700 for n in audit})
+    drawn = list(_session(graph, scores, truth, 3, draws=160).inclusion)
+    truth[[v for v in drawn if _stratum(scores, v) == 2][:12]] = 1  # more than the top would say of the rest
+    labels = _session(graph, scores, truth, 3, draws=160)
     found, note = probabilities(scores, _held(scores, labels), labels)
-    weight = np.where(np.isin(nodes, audit), 3700 / 200, 1.0)
-    # The likelihood equation of the intercept: weighted probabilities add up to weighted anomalies.
-    assert weight @ found[nodes] == pytest.approx(weight @ truth[nodes], rel=0.05)
-    assert "200 of them drawn at random" in note
+    counts = np.array([MOST if v in labels.inclusion else 1.0 for v in labels.indices.tolist()])
+    in_top = [v in labels.inclusion and _stratum(scores, v) == 0 for v in labels.indices.tolist()]
+    counts[in_top] = 1 + 100 / sum(in_top)
+    assert counts @ found[labels.indices] == pytest.approx(counts @ labels.targets, rel=0.05)
+    assert "160 of them drawn at random" in note
 
 
 def test_few_labels_give_none_and_say_how_many(population):

@@ -68,8 +68,34 @@ def test_audit_for_people_and_programs(project: Workspace, capsys) -> None:
     )
     assert answer(capsys, "audit", "-p", "net", "-k", "10")["precision"] == 1.0
     assert "100%" in spoken(capsys, "audit", "-p", "net", "-k", "10")
-    assert main(["audit", "-p", "net", "-k", "0"]) == 1
-    assert "k = 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("queue", "-n", "-5"),
+        ("queue", "-n", "0"),
+        ("audit", "-k", "0"),
+        ("audit", "--recall", "1"),
+        ("audit", "--recall", "x"),
+        ("moved", "-n", "-1"),
+        ("second-look", "-n", "0"),
+        ("export", "--out", "x.csv", "--top", "-3"),
+        ("practice", "--labels", "0"),
+    ],
+)
+def test_counts_and_shares_that_make_no_sense_are_not_understood(command, capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command[0], "-p", "net", *command[1:]])
+    assert caught.value.code == 2
+    assert "expected a" in capsys.readouterr().err
+
+
+def test_the_recall_to_stop_at_is_kept_for_the_project(project: Workspace, capsys) -> None:
+    assert answer(capsys, "audit", "-p", "net")["least_recall"] == 0.5
+    assert answer(capsys, "audit", "-p", "net", "--recall", "0.8")["least_recall"] == 0.8
+    assert project.audit_report().least_recall == 0.8
+    assert project.audit_report(recall=0.3).least_recall == 0.3
 
 
 def test_moved_for_people(project: Workspace, capsys) -> None:

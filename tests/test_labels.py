@@ -37,6 +37,14 @@ def test_labels_from_events_follow_ids_not_rows(graph: Graph) -> None:
     assert len(labels) == 2
 
 
+def test_a_verdict_that_is_changed_later_stays_the_draw_it_was(graph: Graph) -> None:
+    first = {"f": event("f", Verdict.NORMAL, inclusion_probability=0.2), "a": event("a", Verdict.NORMAL)}
+    settled = [event("f", Verdict.ANOMALOUS), event("a", Verdict.NORMAL, inclusion_probability=0.1)]
+    labels = Labels.from_events(graph, settled, first)
+    assert list(labels.anomalous) == [5]
+    assert labels.inclusion == {5: 0.2}
+
+
 def test_indices_targets_and_array(graph: Graph) -> None:
     labels = Labels.from_indices(graph, normal=[3, 1], anomalous=[2], unsure=[5])
     assert list(labels.indices) == [1, 3, 2]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from probe_detector import reading, register, unregister
 
 from gadcore.cli import main
-from gadcore.workspace import Filter, Workspace
+from gadcore.workspace import Filter, Workspace, reranking
 
 
 @pytest.fixture
@@ -147,3 +149,19 @@ def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -
     assert "▲" in shown or "▼" in shown
     assert main(["queue", "-p", "planted", "--no-provisional"]) == 0
     assert "rovisional" not in capsys.readouterr().out
+
+
+def test_a_group_label_taken_back_is_taken_back_by_what_it_counted(project: Workspace, planted) -> None:
+    node = str(project.graph.node_ids[np.flatnonzero(planted[1] == 1)[8]])
+    project.record_group([node], "anomalous", weight=0.3)
+    project.train("probe")
+    assert project.result().label_weights == {node: 0.3}
+    project.undo()
+    bent = reranking.provisional(project._project, project.result())
+    kept = reranking._of_run(project._project, project.result(), project._project.basis())
+    expected = kept.reranker.rank(
+        replace(kept.learnt, weight={project.graph.index_of(node): 0.3}), project.labels()
+    )
+    np.testing.assert_array_equal(bent.scores, expected.scores)
+    in_full = kept.reranker.rank(replace(kept.learnt, weight={}), project.labels())
+    assert np.abs(in_full.scores - bent.scores).max() > 1e-3

@@ -154,3 +154,19 @@ def test_a_settled_audit_case_stays_in_the_random_sample(project: Workspace) -> 
     project.record("n001", "anomalous", analyst="bo", source="adjudication")
     report = project.audit_report()
     assert (report.draws, report.hits, report.labelled) == (1, 1, 1)
+
+
+def test_audit_and_calibration_know_the_same_draws(project: Workspace) -> None:
+    project.record("n001", "normal", analyst="ana", strategy="audit", inclusion_probability=0.002)
+    project.record("n001", "anomalous", analyst="bo", source="adjudication")
+    project.record("n002", "normal", analyst="ana")
+    node = project.graph.index_of("n001")
+    assert project.labels().inclusion == {node: 0.002}
+    assert project.labels().anomalous.tolist() == [node]
+    assert (project.audit_report().draws, project.audit_report().hits) == (1, 1)
+    project.undo("ana")
+    project.undo("ana")  # the draw itself: what is left was no draw
+    assert project.labels().inclusion == {}
+    assert project.audit_report().draws == 0
+    project.redo("ana")
+    assert project.labels().inclusion == {node: 0.002}

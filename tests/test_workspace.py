@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from probe_detector import reading, register, unregister
 
-from gadcore.errors import InputError, LabelError, NotFound, StoreError
+from gadcore.errors import GadError, InputError, LabelError, NotFound, StoreError
 from gadcore.graph import make_graph
 from gadcore.labels import Verdict
 from gadcore.settings import Settings
@@ -276,3 +276,41 @@ def test_a_workspace_folder_that_cannot_be_written_is_a_clear_error(
     unusable = replace(settings, home=blocked, store_url=f"sqlite:///{blocked}/x.sqlite")
     with pytest.raises(StoreError, match="GAD_HOME"):
         Workspace.projects(unusable)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("dial", "x"),
+        ("dial", True),
+        ("audit_share", 2.0),
+        ("audit_share", float("nan")),
+        ("strategy", "best"),
+        ("provisional", 1),
+        ("auto_retrain", -1),
+        ("least_recall", 1.0),
+        ("colour", "red"),
+    ],
+)
+def test_a_preference_that_makes_no_sense_is_refused(project: Workspace, key, value) -> None:
+    with pytest.raises(GadError, match="Expected"):
+        project.set_preference(key, value)
+    assert project.preference(key) is None
+
+
+@pytest.mark.parametrize("n", [0, -5])
+def test_counts_below_one_are_refused(project: Workspace, n: int) -> None:
+    calls = (
+        lambda: project.queue(n=n),
+        lambda: project.search("n", limit=n),
+        lambda: project.similar("n001", n),
+        lambda: project.neighbourhood("n001", hops=n),
+        lambda: project.neighbourhood("n001", cap=n),
+        lambda: project.compare("1", "2", n),
+        lambda: project.audit_report(n),
+        lambda: project.moved(n=n),
+        lambda: project.second_look(n),
+    )
+    for call in calls:
+        with pytest.raises(GadError, match=f"= {n}. Expected: 1 or more"):
+            call()

@@ -6,7 +6,7 @@ from argparse import BooleanOptionalAction, Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
-from gadcore.cli.show import out, queue_table, table
+from gadcore.cli.show import count, out, queue_table, table
 
 if TYPE_CHECKING:
     from gadcore.cases import Explanation, NodeCard, Part
@@ -21,7 +21,7 @@ VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "any")
 def add_commands(commands: Commands) -> None:
     add = commands.add_for_project
     queue = add("queue", show_queue, "the ranked queue of cases", "queue -p demo -n 20 --strategy top")
-    queue.add_argument("-n", type=int, default=20, help="cases (default: 20)")
+    queue.add_argument("-n", type=count, default=20, help="cases (default: 20)")
     queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, …")
     queue.add_argument("--verdict", choices=VERDICTS, help="only these (default: unlabelled)")
     queue.add_argument("--where", metavar="COLUMN=VALUE", help="only nodes with this value")
@@ -58,7 +58,7 @@ def add_commands(commands: Commands) -> None:
     export = add("export", export_list, "write the flagged list", "export -p demo --out list.csv --top 100")
     export.add_argument("--out", required=True, metavar="FILE", help=".csv .parquet .jsonl .graphml .gexf")
     export.add_argument("--format", help="when the suffix does not say it")
-    export.add_argument("--top", type=int, metavar="K", help="the K highest scores")
+    export.add_argument("--top", type=count, metavar="K", help="the K highest scores")
     export.add_argument("--min-score", type=float, metavar="S")
     export.add_argument("--min-percentile", type=float, metavar="P")
     export.add_argument("--min-probability", type=float, metavar="Q")

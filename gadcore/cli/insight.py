@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
-from gadcore.cli.show import out, table
+from gadcore.cli.show import count, out, share, table
 
 if TYPE_CHECKING:
     from gadcore.agreement import Agreement
@@ -18,23 +18,32 @@ if TYPE_CHECKING:
 def add_commands(commands: Commands) -> None:
     add = commands.add_for_project
     audit = add("audit", show_audit, "precision, anomalies left, when to stop", "audit -p demo -k 50")
-    audit.add_argument("-k", type=int, default=100, help="length of the list (default: 100)")
+    audit.add_argument("-k", type=count, default=100, help="length of the list (default: 100)")
+    audit.add_argument(
+        "--recall",
+        type=share,
+        metavar="R",
+        help="stop when this part of all anomalies is found for sure; kept for the project (at first: 0.5)",
+    )
 
     moved = add(
         "moved", show_moved, "what rose and fell since the run before, and why", "moved -p demo -n 10"
     )
     moved.add_argument("--run", metavar="RUN", help="number or id of a run (default: the one in use)")
-    moved.add_argument("-n", type=int, default=20, help="nodes each way (default: 20)")
+    moved.add_argument("-n", type=count, default=20, help="nodes each way (default: 20)")
 
     add("agreement", show_agreement, "how far analysts agree", "agreement -p demo")
 
     second = add("second-look", show_second_look, "verdicts to look at again", "second-look -p demo -n 10")
-    second.add_argument("-n", type=int, default=20, help="cases (default: 20)")
+    second.add_argument("-n", type=count, default=20, help="cases (default: 20)")
 
 
 def show_audit(given: Namespace) -> None:
     """Estimates from the random checks."""
-    report = gadcore.Workspace.open(given.project).audit_report(given.k)
+    project = gadcore.Workspace.open(given.project)
+    if given.recall is not None:
+        project.set_preference("least_recall", given.recall)
+    report = project.audit_report(given.k)
     out(given, report, *_audit_lines(report))
 
 

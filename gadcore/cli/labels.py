@@ -29,6 +29,11 @@ def add_commands(commands: Commands) -> None:
         "(default: full)",
     )
     counts.add_argument("--weight", type=float, help="how much the verdict counts for each node (0 to 1)")
+    label.add_argument(
+        "--strategy",
+        help="the queue that the case came from (default: the project's). A verdict on one of its random "
+        "checks counts for the audit; other nodes never do, nor do groups that count less than in full",
+    )
     label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
     ring = add("ring", show_ring, "the group around a node, and why it is one", "ring -p demo A0042")
@@ -65,12 +70,19 @@ def add_commands(commands: Commands) -> None:
 def record(given: Namespace) -> None:
     """Record one verdict for one node or several (one group, one undo)."""
     project = gadcore.Workspace.open(given.project)
-    weight = given.group if given.weight is None else given.weight
-    events = project.record_group(
-        given.nodes, given.verdict, analyst=given.analyst, note=given.note, source="cli", weight=weight
-    )
+    common = {"analyst": given.analyst, "note": given.note, "source": "cli"}
+    if given.weight is None and given.group == "full":
+        events = project.record_offered(given.nodes, given.verdict, strategy=given.strategy, **common)
+    else:
+        weight = given.group if given.weight is None else given.weight
+        events = project.record_group(given.nodes, given.verdict, weight=weight, **common)
     counts = project.counts()
-    out(given, {"events": events, "counts": counts}, _done(events) + _together(events), _counted(counts))
+    out(
+        given,
+        {"events": events, "counts": counts},
+        _done(events) + _together(events) + _checked(events),
+        _counted(counts),
+    )
 
 
 def show_ring(given: Namespace) -> None:
@@ -159,6 +171,12 @@ def _together(events: list[LabelEvent]) -> str:
     """What the events count as, unless that is their number."""
     total = sum(event.weight for event in events)
     return "" if total == len(events) else f" (counts as {total:.2g} of {len(events):,} verdicts)"
+
+
+def _checked(events: list[LabelEvent]) -> str:
+    """Which of the events were random checks."""
+    drawn = sum(event.inclusion_probability is not None for event in events)
+    return "" if not drawn else " (a random check)" if len(events) == 1 else f" ({drawn:,} random checks)"
 
 
 def _counted(counts: dict[str, int]) -> str:

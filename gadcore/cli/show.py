@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,28 @@ def out(given: Namespace, document: Any, *lines: str) -> None:
     else:
         for line in lines:
             print(line)
+
+
+def count(text: str) -> int:
+    """An argument that counts something: 1 or more, or the command is not understood."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a count; expected a whole number, 1 or more")
+    return value
+
+
+def share(text: str) -> float:
+    """An argument above 0 and below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a share; expected a number above 0 and below 1")
+    return value
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

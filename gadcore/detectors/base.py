@@ -7,7 +7,8 @@ A constructor only stores its keywords. ``fit`` learns from a Graph and its Labe
     centre_       (K,) float32, hypersphere centre c in the space of embedding_, or None
     basis_        what the ranking rests on: "both labels", "normal labels", "anomalous labels" or "no labels"
     auc_          out-of-fold (or validation) AUC on the labels given, or None when it cannot be had
-    out_of_fold_  (N,) float32: a score from models that did not see that label; nan where unlabelled; or None
+    out_of_fold_  (N,) float32: a score from models that did not see that label, comparable with scores_ and
+                  between folds; nan where unlabelled; or None
     spread_       (N,) float32 disagreement of ensemble members, or None
     history_      list[Progress], one entry per reported epoch
 """

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gadcore.detectors.arrays import load_arrays, save_arrays
 from gadcore.detectors.base import BOTH, Detector, OnEpoch
-from gadcore.detectors.held_out import fold_auc, label_folds
+from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
@@ -58,7 +58,7 @@ class DeepWalk(Detector):
         self.basis_ = self.check_labels(labels)
         report = Reporter(on_epoch, self.walks + 2)
         self.embedding_ = self._embed(graph, report)
-        self._classify(graph.n_nodes, labels, validation)
+        self._classify(labels, validation)
         report.step(0.0 if self.auc_ is None else 1 - self.auc_, self.auc_, stage="classifier")
         self.history_ = report.history
         return self
@@ -77,18 +77,20 @@ class DeepWalk(Detector):
         report.step(0.0, stage="skip-gram")
         return _EMBEDDINGS[key].copy()
 
-    def _classify(self, n: int, labels: Labels, validation: Labels | None) -> None:
+    def _classify(self, labels: Labels, validation: Labels | None) -> None:
         z, y, rows = self.embedding_, labels.targets, labels.indices
         if z is None:
             return
         weight = np.repeat(balanced(y, labels.weights)[:, None], len(STRENGTHS), axis=1)
         coefficients, intercepts = fit_logistic(z[rows], y, weight, STRENGTHS)
-        outside = _out_of_fold(z[rows], y, labels.weights, self.seed)
+        fold = label_folds(y, FOLDS, self.seed)
+        heads = [] if fold is None else _fold_heads(z[rows], y, labels.weights, fold)
         if validation is not None:
             chosen = z[validation.indices] @ coefficients + intercepts
             figures = [auc(validation.targets, column) for column in chosen.T]
-        elif outside is not None:
-            figures = [fold_auc(y, column, outside[1]) for column in outside[0].T]
+        elif fold is not None:
+            outside = np.stack([z[node] @ heads[f][0] + heads[f][1] for node, f in zip(rows, fold)])
+            figures = [fold_auc(y, column, fold) for column in outside.T]
         else:
             figures = [0.0] * len(STRENGTHS)
         best = int(np.nanargmax(figures))
@@ -97,10 +99,10 @@ class DeepWalk(Detector):
             float(intercepts[best]),
         )
         self.scores_ = (z @ self._coefficients + self._intercept).astype(np.float32)
-        self.auc_ = figures[best] if validation is not None or outside is not None else None
-        if outside is not None:
-            self.out_of_fold_ = np.full(n, np.nan, dtype=np.float32)
-            self.out_of_fold_[rows] = outside[0][:, best]
+        self.auc_ = figures[best] if validation is not None or fold is not None else None
+        if fold is not None:
+            of_folds = np.stack([z @ w[:, best] + b[best] for w, b in heads])
+            self.out_of_fold_ = on_own_scale(self.scores_, of_folds, rows, fold)
 
     def _write(self, folder: Path) -> dict[str, Any]:
         arrays = {"coefficients": self._coefficients, "scores": self.scores_, "embedding": self.embedding_}
@@ -116,20 +118,15 @@ class DeepWalk(Detector):
         self._intercept, self.auc_, self.basis_, self.history_ = state["intercept"], state["auc"], BOTH, []
 
 
-def _out_of_fold(
-    z: FloatArray, y: npt.NDArray[Any], own: npt.NDArray[np.float64], seed: int
-) -> tuple[npt.NDArray[np.float64], IntArray] | None:
-    """(n, strengths) scores of each label by a model fitted without its fold, and the folds."""
-    fold = label_folds(y, FOLDS, seed)
-    if fold is None:
-        return None
-    scores = np.empty((len(y), len(STRENGTHS)))
-    for f in np.unique(fold):
+def _fold_heads(
+    z: FloatArray, y: npt.NDArray[Any], own: npt.NDArray[np.float64], fold: IntArray
+) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """Coefficients (K, strengths) and intercepts (strengths,) fitted without each fold."""
+    heads = []
+    for f in range(int(fold.max()) + 1):
         kept = balanced(y, np.where(fold == f, 0.0, own))
-        weight = np.repeat(kept[:, None], len(STRENGTHS), axis=1)
-        coefficients, intercepts = fit_logistic(z, y, weight, STRENGTHS)
-        scores[fold == f] = z[fold == f] @ coefficients + intercepts
-    return scores, fold
+        heads.append(fit_logistic(z, y, np.repeat(kept[:, None], len(STRENGTHS), axis=1), STRENGTHS))
+    return heads
 
 
 def random_walks(graph: Graph, length: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:

@@ -20,8 +20,8 @@ import scipy.sparse as sp
 
 from gadcore.detectors.arrays import load_arrays, normalised_adjacency, save_arrays
 from gadcore.detectors.base import BOTH, NO_LABELS, Detector, OnEpoch
-from gadcore.detectors.held_out import fold_auc, label_folds
-from gadcore.detectors.linear import spread_out, usable
+from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
+from gadcore.detectors.linear import usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
@@ -142,7 +142,9 @@ class LabelPropagation(Detector):
                 best = 0.0 if np.isnan(quality) else quality
                 self.alpha_, self.scores_ = float(alpha), shares[:, 0].astype(np.float32)
                 self.auc_ = None if np.isnan(quality) else quality
-                self.out_of_fold_ = spread_out(graph.n_nodes, nodes, out)
+                self.out_of_fold_ = (
+                    None if fold is None else on_own_scale(shares[:, 0], shares[:, 1:].T, nodes, fold)
+                )
         self.labelled_ = [str(graph.node_ids[i]) for i in nodes]
         self.weights_ = np.where(y == 1, 1.0, -1.0) * weights[0]
         self.history_ = report.history

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.graph import IntArray
-from gadcore.metrics import auc
+from gadcore.graph import FloatArray, IntArray
+from gadcore.metrics import auc, midranks
 
 
 def label_folds(y: npt.NDArray[Any], folds: int, seed: int) -> IntArray | None:
@@ -34,3 +34,19 @@ def fold_auc(y: npt.NDArray[Any], scores: npt.NDArray[Any], fold: IntArray) -> f
             total += weight * auc(y[rows], scores[rows])
             pairs += weight
     return total / pairs if pairs else float("nan")
+
+
+def on_own_scale(
+    scores: npt.NDArray[Any], of_folds: npt.NDArray[Any], nodes: IntArray, fold: IntArray
+) -> FloatArray:
+    """(N,) scores of labels by models that did not see them, on the scale of ``scores``; nan elsewhere.
+
+    A model fitted to fewer labels has another scale. Each label gets the value that has, among ``scores``,
+    the rank which the model of its fold, a row of ``of_folds`` (F, N), gave it among all nodes.
+    """
+    out = np.full(len(scores), np.nan, dtype=np.float32)
+    own = np.sort(scores)
+    for f, held in enumerate(of_folds):
+        mine = nodes[fold == f]
+        out[mine] = own[midranks(held)[mine].astype(np.int64) - 1]
+    return out

@@ -7,7 +7,8 @@ The score is a sum over attributes, and through Âᵏ a sum over neighbours, so 
 Saved: detector.json holds {"hops": k, "unit": bool, "intercept": b, "strength": C}; model.safetensors holds
     coefficient   (D,) float32   w
     scores        (N,) float32   f of every node of the training graph
-    out_of_fold   (N,) float32   nan where unlabelled; absent when labels were too few or validation was given
+    out_of_fold   (N,) float32   on the scale of scores, nan where unlabelled; absent when labels were too few
+                                 or validation was given
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import scipy.sparse as sp
 
 from gadcore.detectors.arrays import load_arrays, propagate, save_arrays
 from gadcore.detectors.base import BOTH, Detector, OnEpoch
-from gadcore.detectors.held_out import fold_auc, label_folds
+from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
@@ -100,7 +101,10 @@ class SgcLr(Detector):
         self.head_ = best.head
         self.auc_ = _known(best.auc)
         self.scores_ = best.head.scores(powers)
-        self.out_of_fold_ = spread_out(graph.n_nodes, labels.indices, best.held_out)
+        self.out_of_fold_ = None
+        if task.fold is not None:
+            of_folds = score_heads(best.folds, powers).T
+            self.out_of_fold_ = on_own_scale(self.scores_, of_folds, labels.indices, task.fold)
         self.history_ = report.history
         return self
 

@@ -26,6 +26,7 @@ from gadcore.detectors.devices import pick_device, thread_count
 from gadcore.detectors.encoders import FIRST, SKIP, Encoder
 from gadcore.detectors.fields import Domain, Field, attribute_columns
 from gadcore.detectors.folds import assign_folds, folds_of
+from gadcore.detectors.held_out import on_own_scale
 from gadcore.detectors.training import Schedule, Values, train
 from gadcore.detectors.weights import Weights
 from gadcore.graph import FloatArray, Graph
@@ -120,8 +121,7 @@ class Supervised(Detector):
             self.embedding_ = self.encode().embed(self.weights_, everywhere)[0].cpu().numpy()
         self.scores_ = scores[0]
         if fold is not None:
-            self.out_of_fold_ = np.full(len(self.scores_), np.nan, dtype=np.float32)
-            self.out_of_fold_[labels.indices] = scores[1 + fold, labels.indices]
+            self.out_of_fold_ = on_own_scale(self.scores_, scores[1:], labels.indices, fold)
 
     def _any(self) -> str:
         return next(iter(self.weights_.tensors))

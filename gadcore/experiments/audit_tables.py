@@ -229,8 +229,8 @@ chosen on seeds 1000 and above; the sessions here have other seeds.
 _CALIBRATION_HEAD = """## Probabilities
 
 Expected calibration error (ECE, ten bins with equally many cases) of the probabilities on nodes without a
-label, mean over fits; 0 is perfect. *As in the app*: out of fold, audit draws weighted by their inclusion
-probability. *Unweighted*: the same, every label counts 1; on random splits, where no label is an audit
+label, mean over fits; 0 is perfect. *As in the app*: out of fold, audit draws stand for the open cases of
+their stratum. *Unweighted*: the same, every label counts 1; on random splits, where no label is an audit
 draw, that is the same thing. *The model's own output*: its score where it lies in [0, 1], else the logistic
 function of it. Command: `python -m gadcore experiments calibration`.
 """

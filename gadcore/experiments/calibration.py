@@ -17,6 +17,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,8 @@ def main(argv: list[str]) -> int:
     given = _parser().parse_args(argv)
     if not given.render:
         _measure(given)
-    audit.draw_page()
+    if given.file == RESULTS:
+        audit.draw_page()
     return 0
 
 
@@ -159,10 +161,10 @@ def _measure(given: argparse.Namespace) -> None:
             CalibrationCell(SESSION, graph, given.model, seed, labels=labels)
             for graph, seed, labels in product(given.graphs or audit.GRAPHS, seeds, given.labels)
         ]
-    todo = not_held(cells, RESULTS, key_of)
+    todo = not_held(cells, given.file, key_of)
     command = f"{COMMAND} --model {given.model}"
     with tqdm(total=len(cells), initial=len(cells) - len(todo), file=sys.stderr, unit="fit") as bar:
-        for cell, row in carry_out(todo, measure, RESULTS, command, given.jobs):
+        for cell, row in carry_out(todo, measure, given.file, command, given.jobs):
             bar.set_postfix_str(f"{cell.graph} {cell.kind} {row['ece'][WEIGHTED]}")
             bar.update()
 
@@ -177,5 +179,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
+    parser.add_argument(
+        "--file", type=Path, default=RESULTS, help="where the rows go (default: what the page is drawn from)"
+    )
     parser.add_argument("--render", action="store_true", help="draw the page and measure nothing")
     return parser

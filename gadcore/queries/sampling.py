@@ -27,6 +27,12 @@ def top_size(n_open: int) -> int:
     return max(1, min(TOP, ceil(n_open / TOP_SHARE)))
 
 
+def stratum_sizes(n_open: int) -> tuple[int, int, int]:
+    """Nodes of the three strata when this many are open."""
+    t = min(top_size(n_open), n_open)
+    return t, min(NEXT * t, n_open - t), max(0, n_open - (1 + NEXT) * t)
+
+
 def strata(ranked: IntArray) -> list[IntArray]:
     """The three strata of open nodes sorted by score; later ones may be empty."""
     t = top_size(len(ranked))

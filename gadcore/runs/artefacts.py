@@ -1,8 +1,8 @@
 """The folder of a run, written whole: into a temporary folder first, renamed when complete.
 
     scores.npy (N,) · embedding.npy (N, K) · radius.npy (N,) ‖h − c‖ · spread.npy (N,) · out_of_fold.npy (N,)
-    probability.npy (N,) · layout_pca.npy (N, 2) · history.json · labels.json · order.json · result.json
-    model/
+    probability.npy (N,) · layout_pca.npy (N, 2) · history.json · labels.json · label_weights.json
+    order.json · result.json · model/ · orders/ (cases offered by other choices, or after those of order.json)
 
 What a model does not have is left out. A folder without the suffix .part is complete.
 """

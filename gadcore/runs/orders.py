@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,8 +93,26 @@ def document(choice: Choice, queries: list[Query]) -> dict[str, Any]:
     return {"choice": asdict(choice), "queries": [asdict(query) for query in queries]}
 
 
-def kept(order: dict[str, Any], choice: Choice) -> list[Query]:
-    """Cases of an order.json, if it was made for this choice."""
+def kept(run: Path, order: dict[str, Any], choice: Choice) -> list[Query]:
+    """Cases offered by this choice: as last kept, else those of order.json if it was made for it."""
+    with suppress(OSError, ValueError):
+        order = json.loads(_file(run, choice).read_text(encoding="utf-8"))
     if order.get("choice") != asdict(choice):
         return []
     return [Query(**query) for query in order["queries"]]
+
+
+def keep(run: Path, choice: Choice, queries: list[Query]) -> None:
+    """Write down what is offered, so that every process offers the same cases and knows the random ones."""
+    path = _file(run, choice)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        part.write_text(json.dumps(document(choice, queries)), encoding="utf-8")
+        os.replace(part, path)
+    except OSError:
+        return  # the folder is read-only or was deleted: this process still has the order
+
+
+def _file(run: Path, choice: Choice) -> Path:
+    return run / "orders" / f"{zlib.crc32(repr(choice).encode()):08x}.json"

@@ -144,7 +144,8 @@ class _Fit:
         project = self.info.project
         folder = self.store.folders.graph(project)
         graph = self.memory.graph(self.info.graph_fingerprint, lambda: Graph.load(folder))
-        labels = Labels.from_events(graph, self.store.events(project).view().current.values())
+        view = self.store.events(project).view()
+        labels = Labels.from_events(graph, view.current.values(), view.first)
         self.store.runs.snapshot(self.info.id, labels, labels.hash(graph))
         return graph, labels
 
@@ -200,6 +201,7 @@ class _Fit:
         documents = {
             "result": document,
             "labels": label_words(graph, labels),
+            "label_weights": {str(graph.node_ids[node]): each for node, each in labels.weight.items()},
             "history": history_of(detector),
             "order": self._order(graph, labels, detector),
         }

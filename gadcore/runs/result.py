@@ -103,6 +103,12 @@ class Result:
         return list(self._json("history.json", []))
 
     @cached_property
+    def label_weights(self) -> dict[str, float] | None:
+        """Node id -> weight of the labels that counted less than 1; None of a run that did not keep it."""
+        found = self._json("label_weights.json", None)
+        return None if found is None else dict(found)
+
+    @cached_property
     def queue(self) -> dict[str, Any]:
         """order.json: the order of cases that was worked out when the run ended, and for which choice."""
         return dict(self._json("order.json", {}))

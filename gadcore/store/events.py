@@ -34,6 +34,7 @@ class LabelBook:
     def __init__(self) -> None:
         self.last_id = 0
         self.current: dict[str, LabelEvent] = {}  # node id -> its label
+        self.first: dict[str, LabelEvent] = {}  # node id -> its earliest label that is not taken back
         self.notes: dict[str, str] = {}  # node id -> latest note
         self._by_node: dict[str, list[LabelEvent]] = {}
         self._groups: dict[str, list[LabelEvent]] = {}
@@ -55,6 +56,7 @@ class LabelBook:
 
     def _add_label(self, event: LabelEvent) -> None:
         self.current[event.node_id] = event
+        self.first.setdefault(event.node_id, event)
         if event.note:
             self.notes[event.node_id] = event.note
         group = self._groups.setdefault(event.group, [])
@@ -81,6 +83,7 @@ class LabelBook:
         labels = [e for e in standing if e.kind == "label"]
         notes = [e.note for e in standing if e.note or e.kind == "note"]
         _put(self.current, node_id, labels[-1] if labels else None)
+        _put(self.first, node_id, labels[0] if labels else None)
         _put(self.notes, node_id, notes[-1] if notes else None)
 
     def _stands(self, event: LabelEvent) -> bool:
@@ -118,6 +121,7 @@ class LabelView:
     last_id: int
     current: Mapping[str, LabelEvent]
     notes: Mapping[str, str]
+    first: Mapping[str, LabelEvent]  # how each case was drawn: a verdict changed later does not alter that
 
 
 class LabelEvents:
@@ -135,7 +139,7 @@ class LabelEvents:
             with self._database.reading() as connection:
                 book = self._refresh(connection)
             if self._view is None or self._view.last_id != book.last_id:
-                self._view = LabelView(book.last_id, dict(book.current), dict(book.notes))
+                self._view = LabelView(book.last_id, dict(book.current), dict(book.notes), dict(book.first))
             return self._view
 
     def history(self, node_id: str) -> list[LabelEvent]:

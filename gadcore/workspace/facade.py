@@ -19,14 +19,14 @@ from gadcore.cases import (
     RunInfo,
 )
 from gadcore.graph import FloatArray, Graph, Truth
-from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.runs import OnProgress, Result, end_lost_runs, perform
 from gadcore.runs.orders import Choice
 from gadcore.settings import Settings
-from gadcore.workspace import catalogue, labelling, maps, node_cards, ordering, training
+from gadcore.workspace import catalogue, maps, node_cards, ordering, training
 from gadcore.workspace.insight import Insight
 from gadcore.workspace.project import Project
-from gadcore.workspace.queue_rows import Filter, rows, search_index
+from gadcore.workspace.queue_rows import Filter, positive, rows, search_index
+from gadcore.workspace.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from gadcore.ingest import Reading
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "an+"
 
 
-class Workspace(Insight):
+class Workspace(Insight, Verdicts):
     """An open project. Cheap to open; safe to share between threads."""
 
     def __init__(self, project: Project) -> None:
@@ -95,98 +95,6 @@ class Workspace(Insight):
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
-
-    # Labels
-
-    def record(
-        self,
-        node_id: str,
-        verdict: Verdict | str,
-        *,
-        analyst: str | None = None,
-        note: str = "",
-        source: str = "app",
-        strategy: str = "",
-        inclusion_probability: float | None = None,
-    ) -> LabelEvent:
-        """Keep a verdict on a node."""
-        return labelling.record(
-            self._project,
-            [node_id],
-            verdict,
-            analyst=analyst,
-            note=note,
-            source=source,
-            strategy=strategy,
-            inclusion_probability=inclusion_probability,
-        )[0]
-
-    def record_group(
-        self,
-        node_ids: Iterable[str],
-        verdict: Verdict | str,
-        *,
-        analyst: str | None = None,
-        note: str = "",
-        source: str = "ring",
-        weight: float | str = 1.0,
-        judged: Iterable[str] = (),
-    ) -> list[LabelEvent]:
-        """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones."""
-        given = {"analyst": analyst, "note": note, "source": source}
-        return labelling.record_group(self._project, node_ids, verdict, weight, judged, **given)
-
-    def undo(self, analyst: str | None = None) -> list[LabelEvent]:
-        """Take back the analyst's last group; the label events taken back, [] if there is nothing."""
-        return self._project.store.events(self.id).toggle("undo", self._project.analyst(analyst))
-
-    def redo(self, analyst: str | None = None) -> list[LabelEvent]:
-        """Restore what the analyst took back last; the label events restored, [] if there is nothing."""
-        return self._project.store.events(self.id).toggle("redo", self._project.analyst(analyst))
-
-    def can_undo(self, analyst: str | None = None) -> bool:
-        return self._project.store.events(self.id).can("undo", self._project.analyst(analyst))
-
-    def can_redo(self, analyst: str | None = None) -> bool:
-        return self._project.store.events(self.id).can("redo", self._project.analyst(analyst))
-
-    def note(self, node_id: str, text: str, *, analyst: str | None = None) -> LabelEvent:
-        """Keep a note on a node, with or without a verdict; an empty one removes it."""
-        return labelling.note(self._project, node_id, text, analyst=analyst)
-
-    def current(self) -> dict[str, LabelEvent]:
-        """Node id -> its label event that holds now."""
-        return dict(self._project.view().current)
-
-    def notes(self) -> dict[str, str]:
-        """Node id -> its latest note, with or without a verdict."""
-        return dict(self._project.view().notes)
-
-    def history(self, node_id: str) -> list[LabelEvent]:
-        """Every event that touched a node, oldest first; undo and redo among them."""
-        return self._project.store.events(self.id).history(node_id)
-
-    def labels(self) -> Labels:
-        """The label set that a run would be trained on now."""
-        return self._project.labels()
-
-    def counts(self) -> dict[str, int]:
-        """normal, anomalous, unsure, and fresh: changes that the run in use has not seen."""
-        return labelling.counts(self._project)
-
-    def import_labels(self, path: str | Path, *, analyst: str | None = None) -> dict[str, Any]:
-        """Record the labels of a file as one group: added, unchanged, unknown (ids)."""
-        return labelling.import_labels(self._project, Path(path), analyst=analyst)
-
-    def export_labels(self, path: str | Path) -> int:
-        """Write the current labels to a .csv, .tsv, .parquet or .jsonl file; returns how many."""
-        return labelling.export_labels(self._project, Path(path))
-
-    def preference(self, key: str, default: Any = None) -> Any:
-        return self._project.store.projects.preference(self.id, key, default)
-
-    def set_preference(self, key: str, value: Any) -> None:
-        self._project.store.projects.set_preference(self.id, key, value)
 
     # Runs
 
@@ -273,7 +181,7 @@ class Workspace(Insight):
 
     def compare(self, before_id: str, after_id: str, k: int = 100) -> RunComparison:
         """Two runs side by side."""
-        return training.compare(self._project, before_id, after_id, k)
+        return training.compare(self._project, before_id, after_id, positive(k, "k"))
 
     def result(self, run_id: str | None = None) -> Result | None:
         """Scores and more of a run, else of the run in use; None when there is none yet."""
@@ -298,7 +206,9 @@ class Workspace(Insight):
         ``provisional``: verdicts since the run count. ``dial``: 0 exploits the ranking, 1 explores.
         """
         tuning = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
-        return ordering.queue(self._project, strategy, n, where, analyst, provisional, **tuning)
+        return ordering.queue(
+            self._project, strategy, positive(n, "n"), where, analyst, provisional, **tuning
+        )
 
     def queue_choice(self) -> Choice:
         """How the project prefers its cases to be chosen."""
@@ -310,17 +220,19 @@ class Workspace(Insight):
 
     def search(self, text: str, limit: int = 20) -> list[QueueRow]:
         """Nodes by id, name or attribute; ``column=value`` looks into one column."""
-        return rows(self._project, search_index(self._project).find(text, limit))
+        return rows(self._project, search_index(self._project).find(text, positive(limit, "limit")))
 
     def similar(self, node_id: str, n: int = 8) -> list[QueueRow]:
         """Nodes that look like this one to the model, nearest first."""
-        return node_cards.similar(self._project, self._project.node(node_id), n)
+        return node_cards.similar(self._project, self._project.node(node_id), positive(n, "n"))
 
     def neighbourhood(
         self, node_id: str, *, hops: int = 1, cap: int = 60, expanded: Iterable[str] = ()
     ) -> Neighbourhood:
         """The part of the graph around a node, with fixed positions."""
-        return maps.neighbourhood(self._project, node_id, hops, cap, tuple(expanded))
+        return maps.neighbourhood(
+            self._project, node_id, positive(hops, "hops"), positive(cap, "cap"), tuple(expanded)
+        )
 
     def ring(self, node_id: str) -> ProposedRing:
         """Nodes that belong together with this one, and why: a group to label at once."""

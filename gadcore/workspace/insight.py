@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gadcore import preferences
 from gadcore.agreement import ADJUDICATION, Agreement, agreement
-from gadcore.audit import AuditReport, audit
+from gadcore.audit import LEAST_RECALL, AuditReport, audit
 from gadcore.cases import QueueBasis
-from gadcore.errors import InputError
 from gadcore.graph import FloatArray
 from gadcore.labels import LabelEvent
 from gadcore.moved import Moved, Ranking, label_changes, movers, other_differences
 from gadcore.runs import Result
 from gadcore.second_look import Doubt, SecondLook, doubts, total
 from gadcore.workspace.project import Project
+from gadcore.workspace.queue_rows import positive
 from gadcore.workspace.reranking import influence, queue_basis
 
 NO_RUN = "There is no finished run yet. Train first."
@@ -26,22 +27,29 @@ class Insight:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def audit_report(self, k: int = 100) -> AuditReport:
+    def audit_report(self, k: int = 100, recall: float | None = None) -> AuditReport:
         """Precision of the top ``k`` of the run in use, anomalies left, recall, and whether to stop.
 
-        What cannot be estimated yet is None, with its reason.
+        Stopping needs a ``recall`` for sure (None: as preferred). What cannot be estimated yet is None, with
+        its reason.
         """
+        least = self.least_recall() if recall is None else recall
         project, size = self._project, self._project.graph.n_nodes
-        k = min(_positive(k, "k"), size)
+        k = min(positive(k, "k"), size)
         events = self.verdicts_in_order()
         result = project.result()
         if result is None:
-            report = audit(size, events)
+            report = audit(size, events, least_recall=least)
             return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)
         current = project.view().current
         ids = [str(project.graph.node_ids[node]) for node in result.order[:k]]
         verdicts = [current[node_id].verdict if node_id in current else None for node_id in ids]
-        return audit(size, events, verdicts)
+        return audit(size, events, verdicts, least)
+
+    def least_recall(self) -> float:
+        """The part of all anomalies that must be found for sure before the audit says stop."""
+        found = self._project.store.projects.preference(self._project.id, preferences.LEAST_RECALL)
+        return LEAST_RECALL if found is None else float(found)
 
     def queue_basis(self) -> QueueBasis:
         """What the queue is ordered by: the run in use, or that and the verdicts given since."""
@@ -49,7 +57,7 @@ class Insight:
 
     def moved(self, run_id: str | None = None, n: int = 20) -> Moved:
         """Who rose and fell since the run before a run (the one in use), and the labels behind it."""
-        project, n = self._project, _positive(n, "n")
+        project, n = self._project, positive(n, "n")
         result = project.result(project.own_run(run_id) if run_id else None)
         if result is None:
             return Moved(None, None, 0, [], [], "", NO_RUN)
@@ -71,8 +79,14 @@ class Insight:
         )
 
     def verdicts_in_order(self) -> list[LabelEvent]:
-        """One event per labelled node, in the order of first verdicts, with the verdict that holds now."""
-        return first_draws(self._project.store.events(self._project.id).standing())
+        """One event per labelled node: its first one, which tells how the case was drawn, in that order.
+
+        The verdict is the one that holds now. One that is changed or settled later must not take its node
+        out of the random sample.
+        """
+        view = self._project.view()
+        found = [replace(view.first[node], verdict=event.verdict) for node, event in view.current.items()]
+        return sorted(found, key=lambda event: event.id)
 
     def agreement(self) -> Agreement:
         """How far analysts agree, and the nodes that they dispute."""
@@ -83,7 +97,7 @@ class Insight:
 
         Settle one with ``record(node_id, verdict, source="adjudication")``.
         """
-        project, n = self._project, _positive(n, "n")
+        project, n = self._project, positive(n, "n")
         result, current = project.result(), project.view().current
         held = result.out_of_fold if result else None
         found = []
@@ -92,23 +106,6 @@ class Insight:
             if event is not None and event.source != ADJUDICATION:
                 found.append(_second_look(project, result, node, event, reasons))
         return found[:n]
-
-
-def first_draws(standing: list[LabelEvent]) -> list[LabelEvent]:
-    """One event per node: its first one, which tells how the case was drawn, with the verdict that holds now.
-
-    A verdict that is changed or settled later must not take its node out of the random sample.
-    """
-    first: dict[str, LabelEvent] = {}
-    for event in standing:
-        first[event.node_id] = replace(first.get(event.node_id, event), verdict=event.verdict)
-    return list(first.values())
-
-
-def _positive(value: int, name: str) -> int:
-    if value < 1:
-        raise InputError(f"{name} = {value}", "1 or more")
-    return value
 
 
 def _ranking(result: Result) -> Ranking:

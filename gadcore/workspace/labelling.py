@@ -12,6 +12,9 @@ from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
 from gadcore.workspace.label_files import read_labels, write_labels
 from gadcore.workspace.project import Project
 
+# The strategy that chose a case and, of a random check, its inclusion probability.
+Draw = tuple[str, float | None]
+
 
 def record(
     project: Project,
@@ -19,13 +22,13 @@ def record(
     verdict: Verdict | str,
     *,
     analyst: str | None,
-    inclusion_probability: float | None = None,
+    draws: Mapping[str, Draw] | None = None,
     weights: Mapping[str, float] | None = None,
     **values: Any,
 ) -> list[LabelEvent]:
     """Write the same verdict for these nodes as one group; NotFound before anything is written.
 
-    ``weights`` names nodes whose verdict counts less than 1.
+    ``draws`` says how the queue chose a node, ``weights`` names nodes whose verdict counts less than 1.
     """
     ids = list(dict.fromkeys(node_ids))
     if not ids:
@@ -33,12 +36,14 @@ def record(
     for node_id in ids:
         project.node(node_id)
     word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
-    if inclusion_probability is not None and not 0 < inclusion_probability <= 1:
-        raise LabelError(
-            f"An inclusion probability of {inclusion_probability}. Expected: above 0, at most 1."
-        )
-    common = {"verdict": word.value, "inclusion_probability": inclusion_probability, **values}
-    rows = [{"node_id": node_id, "weight": (weights or {}).get(node_id, 1.0), **common} for node_id in ids]
+    rows = []
+    for node_id in ids:
+        strategy, probability = (draws or {}).get(node_id, ("", None))
+        if probability is not None and not 0 < probability <= 1:
+            raise LabelError(f"An inclusion probability of {probability}. Expected: above 0, at most 1.")
+        own = {"strategy": strategy, "inclusion_probability": probability}
+        own |= {"weight": (weights or {}).get(node_id, 1.0)}
+        rows.append({"node_id": node_id, "verdict": word.value, **own, **values})
     return project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
 
 
@@ -48,12 +53,13 @@ def record_group(
     verdict: Verdict | str,
     weight: float | str,
     judged: Iterable[str],
+    draw: Draw = ("", None),
     **values: Any,
 ) -> list[LabelEvent]:
     """Write one verdict for a group; each node counts ``weight``, or its share of what a ``GroupRule`` gives.
 
     Nodes of ``judged`` were looked at themselves and count 1. A node that has this verdict already counts at
-    least what it did.
+    least what it did. ``draw`` says how the queue chose the case that was looked at; no other node is one.
     """
     ids, looked_at, current = list(dict.fromkeys(node_ids)), set(judged), project.view().current
     word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
@@ -61,7 +67,14 @@ def record_group(
     each = GroupRule.parse(weight).weight(len(others)) if isinstance(weight, str) else checked_weight(weight)
     same = {node_id: e.weight for node_id, e in current.items() if e.verdict is word}
     weights = {node_id: max(each, same.get(node_id, 0.0)) for node_id in others}
-    return record(project, ids, word, weights=weights, **values)
+    cases = [node_id for node_id in ids if node_id in looked_at]
+    if draw != ("", None) and len(cases) != 1:
+        raise LabelError(
+            f"A strategy or an inclusion probability with {len(cases)} judged nodes in the group. Expected: "
+            "one, the case that the queue offered."
+        )
+    draws = dict.fromkeys(cases, draw)
+    return record(project, ids, word, weights=weights, draws=draws, **values)
 
 
 def note(project: Project, node_id: str, text: str, *, analyst: str | None) -> LabelEvent:

@@ -1,6 +1,7 @@
 """The queue: cases in the order of a query strategy over the run in use.
 
-An order is worked out once per run, strategy and filter; labels only strike nodes off it. Where verdicts are
+An order is worked out once per run, strategy and filter, and kept with the run, so that all processes offer
+the same cases; labels only strike nodes off it. Where verdicts are
 let into the order before the next run, the strategy chooses again by the provisional ranking (reranking.py).
 Audit cases stay those that were drawn by the run's own scores, so that their recorded probabilities hold, and
 each comes after as many cases of the strategy as before.
@@ -8,6 +9,7 @@ each comes after as many cases of the strategy as before.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,13 +23,15 @@ from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
 from gadcore.queries.sampling import Audit
 from gadcore.runs import Result
-from gadcore.runs.orders import AHEAD, Choice, Ranking, kept, work_out
+from gadcore.runs.orders import AHEAD, Choice, Ranking, keep, kept, work_out
+from gadcore.workspace.labelling import Draw
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import UNRANKED, Filter, Mask, filtered, rows
 from gadcore.workspace.reranking import provisional
 
 # Cases of these strategies are told by why they score as they do, others by why they were chosen.
 BY_SCORE = ("greedy-diverse", "top", "audit")
+OFFERED = 60  # next cases that count as offered: as many as a screen is sent
 
 
 def queue(
@@ -50,18 +54,34 @@ def queue(
         widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
         return rows(project, widest, reasons=[UNRANKED] * len(widest))
     if where.verdict in (None, "unlabelled"):
-        choice = Choice.preferred(project.store, project.id, strategy=strategy, **tuning)
-        key = ("order", result.info.id, choice, where)
-        order = DERIVED.get(key, lambda: _Order(project, result, where, choice))
+        order = _order(project, result, where, strategy=strategy, **tuning)
         return order.rows(n, provisional(project, result, wanted))
     keep = filtered(project, where, analyst, result)
     nodes = result.order[keep[result.order]][:n]
     return rows(project, nodes, result=result, reasons=first_reasons(project, result, nodes), strategy="top")
 
 
+def offered(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, Draw]:
+    """Strategy and, of audit cases, probability of those of these nodes that the queue offers now."""
+    result, graph = project.result(), project.graph
+    if result is None:
+        return {}
+    order = _order(project, result, Filter(), strategy=strategy)
+    shown = order.cases(OFFERED, provisional(project, result))
+    by_id = {str(graph.node_ids[query.node]): query for query in shown}
+    named = {node_id: by_id[node_id] for node_id in node_ids if node_id in by_id}
+    return {node_id: (query.strategy, query.inclusion_probability) for node_id, query in named.items()}
+
+
+def _order(project: Project, result: Result, where: Filter, **chosen: Any) -> _Order:
+    choice = Choice.preferred(project.store, project.id, **chosen)
+    key = ("order", result.info.id, choice, where)
+    return DERIVED.get(key, lambda: _Order(project, result, where, choice))
+
+
 @dataclass
 class _Order:
-    """Cases in the order in which a strategy asks for them."""
+    """Cases in the order in which a strategy asks for them; tabs of one process share it."""
 
     project: Project
     result: Result
@@ -69,19 +89,28 @@ class _Order:
     choice: Choice
     queries: list[Query] = field(default_factory=list)
     exhausted: bool = False
+    guard: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def __post_init__(self) -> None:
         if not self.where.narrows:
-            self.queries = kept(self.result.queue, self.choice)
+            self.queries = kept(self.result.folder, self.result.queue, self.choice)
 
     def rows(self, n: int, bent: Provisional | None) -> list[QueueRow]:
         """The first ``n`` cases that have no label yet."""
+        return self._drawn(self.cases(n, bent), bent)
+
+    def cases(self, n: int, bent: Provisional | None) -> list[Query]:
+        """The same as queries."""
         if bent is None or self.choice.strategy == Audit.name:
-            return self._drawn(self._open(n)[:n], bent)
-        return self._drawn(self._reranked(n, bent), bent)
+            return self._open(n)[:n]
+        return self._reranked(n, bent)
 
     def _open(self, n: int) -> list[Query]:
         """The still order without labelled nodes; at least ``n`` long if the graph has so many."""
+        with self.guard:  # or two tabs would add the same cases
+            return self._extended(n)
+
+    def _extended(self, n: int) -> list[Query]:
         verdicts = self.project.verdicts()
         open_ = [query for query in self.queries if verdicts[query.node] == -1]
         if len(open_) < n and not self.exhausted:
@@ -91,6 +120,8 @@ class _Order:
             self.exhausted = len(found) < asked
             fresh = [query for query in found if query.node not in known]
             self.queries, open_ = self.queries + fresh, open_ + fresh
+            if fresh and not self.where.narrows:
+                keep(self.result.folder, self.choice, self.queries)
         return open_
 
     def _reranked(self, n: int, bent: Provisional) -> list[Query]:

@@ -89,7 +89,7 @@ class Project:
         view = self.view()
         known = self._labels
         if known is None or known[0] != view.last_id:
-            labels = Labels.from_events(self.graph, view.current.values())
+            labels = Labels.from_events(self.graph, view.current.values(), view.first)
             known = (view.last_id, labels, labels.as_array(self.graph.n_nodes))
             self._labels = known
         return known

@@ -43,6 +43,13 @@ class Filter:
         return any(value is not None for value in given)
 
 
+def positive(value: int, name: str) -> int:
+    """A count as it may be asked for; InputError below 1."""
+    if value < 1:
+        raise InputError(f"{name} = {value}", "1 or more")
+    return value
+
+
 def rows(
     project: Project,
     nodes: Sequence[int] | IntArray,

@@ -6,7 +6,7 @@ in turn with what is unusual; chosen anew after each verdict it would stay at th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gadcore.cases import QueueBasis
 from gadcore.detectors import BOTH
@@ -58,12 +58,16 @@ class _OfRun:
 
     reranker: Reranker
     learnt: Labels
+    weighed: bool  # the run has kept what its labels counted
     latest: tuple[int, Provisional | None] | None = None
 
     def at(self, project: Project) -> Provisional | None:
         state, latest = project.view().last_id, self.latest
         if latest is None or latest[0] != state:
-            latest = (state, self.reranker.rank(self.learnt, project.labels()))
+            now = project.labels()
+            # A run from before weights were kept with it: those of now, so that what did not change cancels.
+            learnt = self.learnt if self.weighed else replace(self.learnt, weight=now.weight)
+            latest = (state, self.reranker.rank(learnt, now))
             self.latest = latest
         return latest[1]
 
@@ -73,12 +77,14 @@ def influence(project: Project, result: Result) -> Influence | None:
     basis = project.basis()
     if result.info.basis != BOTH or basis is None or len(basis) != project.graph.n_nodes:
         return None
-    weight = project.labels().weight  # as given now; a run keeps verdicts only
-    return Influence(result.scores, _space(project, basis), _learnt(project, result), weight)
+    learnt = _learnt(project, result)
+    weight = project.labels().weight if result.label_weights is None else learnt.weight
+    return Influence(result.scores, _space(project, basis), learnt, weight)
 
 
 def _of_run(project: Project, result: Result, basis: FloatArray) -> _OfRun:
-    return _OfRun(Reranker(result.scores, _space(project, basis)), _learnt(project, result))
+    reranker = Reranker(result.scores, _space(project, basis))
+    return _OfRun(reranker, _learnt(project, result), result.label_weights is not None)
 
 
 def _space(project: Project, basis: FloatArray) -> FloatArray:
@@ -92,4 +98,6 @@ def _learnt(project: Project, result: Result) -> Labels:
     normal, anomalous = (
         [node for node, word in known if word == verdict] for verdict in (Verdict.NORMAL, Verdict.ANOMALOUS)
     )
-    return Labels.from_indices(graph, normal, anomalous)
+    learnt = Labels.from_indices(graph, normal, anomalous)
+    weights = result.label_weights or {}
+    return replace(learnt, weight={graph.index_of(n): own for n, own in weights.items() if n in graph})

@@ -16,8 +16,9 @@ from typing import Any
 from gadcore.audit import QUIET
 from gadcore.cases import RunInfo, as_json
 from gadcore.comparison import auc_text
-from gadcore.errors import GadError
+from gadcore.errors import GadError, InputError
 from gadcore.labels import LabelEvent
+from gadcore.preferences import SETTINGS
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
 from pages.shared.board_queue import TabQueue
@@ -123,6 +124,8 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
         source=event.get("source") or "ring",
         weight=event.get("weight", 1.0),
         judged=event.get("judged", ()),
+        strategy=event.get("strategy") or "",
+        inclusion_probability=event.get("inclusion_probability"),
     )
 
 
@@ -173,6 +176,8 @@ def _cancel(workspace: Workspace, board: Board, event: Message, analyst: str) ->
 
 
 def _prefer(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    if event["key"] not in SETTINGS:
+        raise InputError(f"a setting {event['key']!r}", f"one of {', '.join(SETTINGS)}")
     workspace.set_preference(event["key"], event["value"])
     if event["key"] in TUNING:
         board.queue.begin(workspace, board.analyst)

@@ -27,6 +27,17 @@ def show_left(workspace: Workspace) -> None:
             help="Precision is that of the highest scores of the run in use.",
         )
     )
+    wanted = st.number_input(
+        "Stop when found, per cent",
+        min_value=1,
+        max_value=99,
+        value=round(100 * workspace.least_recall()),
+        key="insight-recall",
+        width=220,
+        help="The advice to stop waits until this part of all anomalies is found for sure.",
+    )
+    if int(wanted) != round(100 * workspace.least_recall()):
+        workspace.set_preference("least_recall", int(wanted) / 100)
     report = workspace.audit_report(k)
     columns = st.columns(4)
     figures = (

@@ -82,6 +82,18 @@ def test_out_of_fold_covers_labels_only(name: str, fitted, planted_labels) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_out_of_fold_is_on_the_scale_of_the_scores(name: str, fitted) -> None:
+    detector = fitted(name)
+    if detector.out_of_fold_ is None:
+        pytest.skip("gives no out-of-fold scores")
+    held = detector.out_of_fold_[np.isfinite(detector.out_of_fold_)]
+    if name in ("an+", "xgb-graph"):  # percentiles; log-odds of equally many rounds
+        assert detector.scores_.min() - 1 <= held.min() <= held.max() <= detector.scores_.max() + 1
+    else:
+        assert np.isin(held, detector.scores_).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_planted_anomalies_rank_above_chance(name: str, fitted, planted, planted_labels) -> None:
     graph, y = planted
     rest = np.setdiff1d(np.arange(graph.n_nodes), planted_labels.indices)

@@ -419,3 +419,24 @@ def test_tuning_changes_the_order_at_once_and_is_told_to_the_tab(workspace, tab)
 def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
     dialled = {each["name"] for each in tab.payload["project"]["strategies"] if each["dialled"]}
     assert dialled == {"greedy-diverse", "disagreement"}
+
+
+def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None:
+    draw = {"strategy": "audit", "inclusion_probability": 0.002}
+    nodes = ["n010", "n011", "n012"]
+    tab.say(
+        tab.event(
+            "group", nodes=nodes, verdict="anomalous", source="ring", weight="root", judged=["n010"], **draw
+        )
+    )
+    found = {node: event.inclusion_probability for node, event in workspace.current().items()}
+    assert found == {"n010": 0.002, "n011": None, "n012": None}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("comparison", {}), ("nonsense", 1), ("dial", "x"), ("auto_retrain", -2)]
+)
+def test_only_known_settings_with_valid_values_are_kept(tab, workspace, key, value) -> None:
+    tab.say(tab.event("prefer", key=key, value=value))
+    assert workspace.preference(key) is None
+    assert tab.payload["notices"][-1]["level"] == "error"

@@ -98,7 +98,8 @@ class Dialogs {
     const decide = (verdict) => {
       const nodes = chosen();
       this.close();
-      if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node] });
+      const draw = nodes.includes(node) ? verdicts.draw(node) : {};
+      if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], ...draw });
     };
     const member = (row, i) => el("li", {}, el("label", {},
       boxes[i], el("span", { class: "rf-name" }, row.name), verdictChip(board.verdict(row.node_id))));

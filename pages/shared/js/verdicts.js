@@ -29,13 +29,18 @@ class Verdicts {
   /** Send an event that names its nodes, and paint it; `counts` says how much a group counts. */
   give(nodes, verdict, source, counts) {
     const one = nodes.length === 1 && source === "app";
-    const row = this.board.row(nodes[0]);
     const event = one
-      ? { kind: "verdict", node: nodes[0], strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null }
+      ? { kind: "verdict", node: nodes[0], ...this.draw(nodes[0]) }
       : { kind: "group", nodes, source: source === "app" ? "selection" : source, ...counts };
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.board.give(nodes, verdict, seq);
     this.app.paint(nodes);
+  }
+
+  /** How the queue chose a case: a random check stays one however it is answered. */
+  draw(node) {
+    const row = this.board.row(node);
+    return { strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null };
   }
 
   undo() {

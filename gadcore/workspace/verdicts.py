@@ -1,0 +1,134 @@
+"""The part of a Workspace that keeps verdicts, notes and preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from gadcore.labels import LabelEvent, Labels, Verdict
+from gadcore.preferences import checked_preference
+from gadcore.workspace import labelling, ordering
+from gadcore.workspace.project import Project
+
+
+class Verdicts:
+    """What the analysts said."""
+
+    _project: Project
+
+    def record(
+        self,
+        node_id: str,
+        verdict: Verdict | str,
+        *,
+        analyst: str | None = None,
+        note: str = "",
+        source: str = "app",
+        strategy: str = "",
+        inclusion_probability: float | None = None,
+    ) -> LabelEvent:
+        """Keep a verdict on a node."""
+        return labelling.record(
+            self._project,
+            [node_id],
+            verdict,
+            analyst=analyst,
+            note=note,
+            source=source,
+            draws={node_id: (strategy, inclusion_probability)},
+        )[0]
+
+    def record_group(
+        self,
+        node_ids: Iterable[str],
+        verdict: Verdict | str,
+        *,
+        analyst: str | None = None,
+        note: str = "",
+        source: str = "ring",
+        weight: float | str = 1.0,
+        judged: Iterable[str] = (),
+        strategy: str = "",
+        inclusion_probability: float | None = None,
+    ) -> list[LabelEvent]:
+        """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones.
+
+        ``strategy`` and ``inclusion_probability`` are those of the one judged case.
+        """
+        draw, given = (strategy, inclusion_probability), {"analyst": analyst, "note": note, "source": source}
+        return labelling.record_group(self._project, node_ids, verdict, weight, judged, draw, **given)
+
+    def record_offered(
+        self,
+        node_ids: Iterable[str],
+        verdict: Verdict | str,
+        *,
+        strategy: str | None = None,
+        analyst: str | None = None,
+        note: str = "",
+        source: str = "app",
+    ) -> list[LabelEvent]:
+        """Keep one verdict on nodes that were looked at one by one, each with how the queue offered it.
+
+        That is looked up in the queue as it stands (of the preferred strategy, or of ``strategy``): a node
+        counts as a random check only if the queue had it as one.
+        """
+        ids = list(node_ids)
+        draws = ordering.offered(self._project, ids, strategy)
+        return labelling.record(
+            self._project, ids, verdict, analyst=analyst, draws=draws, note=note, source=source
+        )
+
+    def undo(self, analyst: str | None = None) -> list[LabelEvent]:
+        """Take back the analyst's last group; the label events taken back, [] if there is nothing."""
+        return self._project.store.events(self._project.id).toggle("undo", self._project.analyst(analyst))
+
+    def redo(self, analyst: str | None = None) -> list[LabelEvent]:
+        """Restore what the analyst took back last; the label events restored, [] if there is nothing."""
+        return self._project.store.events(self._project.id).toggle("redo", self._project.analyst(analyst))
+
+    def can_undo(self, analyst: str | None = None) -> bool:
+        return self._project.store.events(self._project.id).can("undo", self._project.analyst(analyst))
+
+    def can_redo(self, analyst: str | None = None) -> bool:
+        return self._project.store.events(self._project.id).can("redo", self._project.analyst(analyst))
+
+    def note(self, node_id: str, text: str, *, analyst: str | None = None) -> LabelEvent:
+        """Keep a note on a node, with or without a verdict; an empty one removes it."""
+        return labelling.note(self._project, node_id, text, analyst=analyst)
+
+    def current(self) -> dict[str, LabelEvent]:
+        """Node id -> its label event that holds now."""
+        return dict(self._project.view().current)
+
+    def notes(self) -> dict[str, str]:
+        """Node id -> its latest note, with or without a verdict."""
+        return dict(self._project.view().notes)
+
+    def history(self, node_id: str) -> list[LabelEvent]:
+        """Every event that touched a node, oldest first; undo and redo among them."""
+        return self._project.store.events(self._project.id).history(node_id)
+
+    def labels(self) -> Labels:
+        """The label set that a run would be trained on now."""
+        return self._project.labels()
+
+    def counts(self) -> dict[str, int]:
+        """normal, anomalous, unsure, and fresh: changes that the run in use has not seen."""
+        return labelling.counts(self._project)
+
+    def import_labels(self, path: str | Path, *, analyst: str | None = None) -> dict[str, Any]:
+        """Record the labels of a file as one group: added, unchanged, unknown (ids)."""
+        return labelling.import_labels(self._project, Path(path), analyst=analyst)
+
+    def export_labels(self, path: str | Path) -> int:
+        """Write the current labels to a .csv, .tsv, .parquet or .jsonl file; returns how many."""
+        return labelling.export_labels(self._project, Path(path))
+
+    def preference(self, key: str, default: Any = None) -> Any:
+        return self._project.store.projects.preference(self._project.id, key, default)
+
+    def set_preference(self, key: str, value: Any) -> None:
+        """Keep a preference of the project; InputError for a key or value that makes no sense."""
+        self._project.store.projects.set_preference(self._project.id, key, checked_preference(key, value))

@@ -1,0 +1,112 @@
+"""Random checks stay random checks: however they are answered, from the screen and from the shell."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from commands import answer, spoken
+from probe_detector import reading, register, unregister
+
+from gadcore.errors import LabelError
+from gadcore.workspace import Workspace, ordering
+from gadcore.workspace.project import DERIVED
+
+
+@pytest.fixture
+def project(settings, planted):
+    register()
+    made = Workspace.create("net", reading(*planted), settings=settings)
+    made.train("probe")
+    yield made
+    unregister()
+
+
+def forget() -> None:
+    """What another process would not know."""
+    with DERIVED._guard:
+        DERIVED._kept.clear()
+
+
+def checks(project: Workspace, strategy: str | None = None) -> list:
+    rows = project.queue(strategy=strategy, n=40)
+    return [row for row in rows if row.inclusion_probability is not None]
+
+
+def test_a_random_check_answered_with_its_ring_is_a_draw(project: Workspace) -> None:
+    case = checks(project)[0]
+    ring = [case.node_id, *[row.node_id for row in project.queue(n=9) if row.node_id != case.node_id]]
+    events = project.record_group(
+        ring,
+        "anomalous",
+        weight="root",
+        judged=[case.node_id],
+        strategy=case.strategy,
+        inclusion_probability=case.inclusion_probability,
+    )
+    assert [e.node_id for e in events if e.inclusion_probability is not None] == [case.node_id]
+    assert [e.node_id for e in events if e.strategy] == [case.node_id]
+    report = project.audit_report()
+    assert (report.draws, report.hits, report.found) == (1, 1, len(ring))
+
+
+@pytest.mark.parametrize("judged", [[], ["n001", "n002"], ["n009"]])
+def test_only_one_judged_case_of_a_group_can_be_a_draw(project: Workspace, judged) -> None:
+    with pytest.raises(LabelError, match="Expected: one"):
+        project.record_group(["n001", "n002"], "a", judged=judged, inclusion_probability=0.01)
+
+
+def test_the_shell_records_the_random_checks_of_the_queue(project: Workspace, capsys) -> None:
+    case = checks(project)[0]
+    forget()
+    shown = spoken(capsys, "label", "-p", "net", case.node_id, "normal")
+    assert "(a random check)" in shown
+    event = project.current()[case.node_id]
+    assert (event.strategy, event.inclusion_probability) == ("audit", case.inclusion_probability)
+    assert project.audit_report().draws == 1
+
+
+def test_all_of_a_printed_audit_count_one_by_one(project: Workspace, capsys) -> None:
+    printed = answer(capsys, "queue", "-p", "net", "--strategy", "audit", "-n", "8")
+    for row in printed:
+        forget()  # each command is a process of its own
+        spoken(capsys, "label", "-p", "net", row["node_id"], "normal", "--strategy", "audit")
+    found = project.current()
+    assert [found[row["node_id"]].inclusion_probability for row in printed] == [
+        row["inclusion_probability"] for row in printed
+    ]
+    assert project.audit_report().draws == 8
+
+
+def test_other_nodes_are_no_draws_whatever_strategy_is_named(project: Workspace, capsys) -> None:
+    audited = {row.node_id for row in project.queue(strategy="audit", n=60)}
+    audited |= {row.node_id for row in project.queue(n=60)}
+    outside = next(str(node) for node in project.graph.node_ids if str(node) not in audited)
+    spoken(capsys, "label", "-p", "net", outside, "anomalous", "--strategy", "audit")
+    case = checks(project)[0].node_id
+    spoken(capsys, "label", "-p", "net", case, outside, "anomalous", "--group", "root")
+    assert [event.inclusion_probability for event in project.current().values()] == [None, None]
+    assert project.audit_report().draws == 0
+
+
+def test_two_tabs_extend_an_order_without_doubling_cases(project: Workspace, monkeypatch) -> None:
+    project.queue(strategy="top", n=1)
+    real, inside, both = ordering.work_out, [], threading.Event()
+
+    def slow(*given, **more):
+        inside.append(1)
+        if len(inside) == 2:
+            both.set()
+        both.wait(0.5)
+        return real(*given, **more)
+
+    monkeypatch.setattr(ordering, "work_out", slow)
+    forget()
+    order = ordering._order(project._project, project.result(), "uncertainty", ordering.Filter())
+    tabs = [threading.Thread(target=order.cases, args=(30, None)) for _ in range(2)]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    nodes = [query.node for query in order.queries]
+    assert len(nodes) == len(set(nodes)) > 0
