@@ -20,7 +20,7 @@ LAYERS = [
     {"detectors"},
     {
         "queries", "layout", "explain", "calibrate", "neighbourhood", "experiments",
-        "rings", "similar", "audit", "provisional", "moved", "agreement", "second_look",
+        "rings", "similar", "audit", "provisional", "moved", "agreement", "second_look", "preferences",
     },
     {"store"},
     {"runs", "worker"},
