@@ -21,6 +21,7 @@ LAYERS = [
     {
         "queries", "layout", "explain", "calibrate", "neighbourhood", "experiments",
         "rings", "similar", "audit", "provisional", "influence", "moved", "agreement", "second_look",
+        "preferences",
     },
     {"store"},
     {"runs", "worker"},

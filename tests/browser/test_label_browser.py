@@ -168,6 +168,7 @@ def test_the_group_of_a_case_is_labelled_as_one(opened) -> None:
     expect(part(page, "ring")).to_be_hidden()
     settled(page)
     assert verdicts(workspace) == dict.fromkeys(members, "normal")
+    assert [n for n, event in workspace.current().items() if event.strategy] == [node]
     page.keyboard.press("z")
     settled(page)
     assert verdicts(workspace) == {}

@@ -64,6 +64,9 @@ def test_what_is_left_in_plain_words(home, probe) -> None:
     app.number_input(key="insight-k").set_value(10).run()
     no_problem(app)
     assert "Precision of the top 10" in [metric.label for metric in app.metric]
+    app.number_input(key="insight-recall").set_value(80).run()
+    no_problem(app)
+    assert workspace.least_recall() == 0.8
 
 
 def test_figures_that_are_missing_say_why() -> None:
