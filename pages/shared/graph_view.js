@@ -29,7 +29,7 @@ function createGraphView(element, callbacks = {}) {
   const style = make("style", "", CSS);
   const canvas = make("div", "gv-canvas");
   const legend = make("div", "gv-legend");
-  const reasons = make("div", "gv-legend gv-why");
+  const reasons = make("div", "gv-why");
   const card = make("div", "gv-card");
   const menu = make("div", "gv-menu");
   menu.setAttribute("role", "menu");
