@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gadcore.experiments.published import GRAPHS, METHODS, PUBLISHED, RATES
-from gadcore.experiments.rows import Cell, load_rows, missing, run
+from gadcore.experiments.rows import Cell, load_rows, missing, run, settings_of
 from gadcore.experiments.tables import best_methods, collect, render
 
 
@@ -92,3 +92,22 @@ def test_a_fit_becomes_a_row_and_a_second_run_adds_none(tmp_path: Path, datasets
     assert stored["command"] == "a command"
     assert stored["cpu_seconds"] > 0
     assert list(run(cells, path, "a command")) == []
+
+
+def test_a_row_of_other_settings_is_measured_again_and_replaced(tmp_path: Path, datasets: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    cell, other = Cell("cora", "label-propagation", 0.025, 100), Cell("cora", "label-propagation", 0.025, 101)
+    list(run([cell, other], path, "first"))
+    rows = load_rows(path)
+    assert rows[0]["settings"] == settings_of("label-propagation") != {}
+    rows[0]["settings"] = {**rows[0]["settings"], "revision": 0}
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    assert missing([cell, other], path) == [cell]
+    assert [measured for measured, _ in run([cell, other], path, "second")] == [cell]
+    assert sorted((each["seed"], each["command"]) for each in load_rows(path)) == [
+        (100, "second"),
+        (101, "first"),
+    ]
+    old = [{key: value for key, value in each.items() if key != "settings"} for each in load_rows(path)]
+    path.write_text("".join(json.dumps(each) + "\n" for each in old), encoding="utf-8")
+    assert missing([cell, other], path) == []

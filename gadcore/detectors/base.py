@@ -49,6 +49,7 @@ class Detector:
 
     name: ClassVar[str]
     needs: ClassVar[str] = BOTH  # least labels that fit accepts: BOTH, NORMAL_ONLY or NO_LABELS
+    revision: ClassVar[int] = 1  # raised when a change of code, not of a parameter, changes the scores
 
     scores_: FloatArray
     embedding_: FloatArray | None = None

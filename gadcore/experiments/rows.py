@@ -1,8 +1,9 @@
 """Measurements of methods on benchmark splits, one JSON line each, appended to a file as they come.
 
-A row has ``graph, method, rate, seed, stratified, auc, ap, precision_at_k, k, cpu_seconds, params, versions,
-command``; auc and ap are shares. What a file already holds is not measured again, so that a study can be
-stopped and gone on with at any time.
+A row has ``graph, method, rate, seed, stratified, auc, ap, precision_at_k, k, cpu_seconds, params, settings,
+versions, command``; auc and ap are shares. ``params`` are those that a study varies, ``settings`` all that
+the method was run with and the revision of its code. What a file already holds is not measured again, so that
+a study can be stopped and gone on with at any time; a row of other settings is measured again and replaced.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -31,6 +32,7 @@ from gadcore.settings import ROOT
 K = 50  # of precision at k
 PACKAGES = ("torch", "scikit-learn", "numpy", "scipy", "xgboost-cpu")
 DEMO = "demo"  # the graph that comes with the app
+NOT_SETTINGS = ("seed", "device", "threads")  # where and from what seed, not how
 
 
 class Measurable(Protocol):
@@ -73,8 +75,20 @@ def measure(cell: Cell) -> dict[str, Any]:
         "params": dict(cell.params),
         **ranked(truth.y[split.test] == 1, detector.scores_[split.test]),
         "cpu_seconds": round(seconds, 3),
+        "settings": settings_of(cell.method, cell.params),
         "versions": versions(),
     }
+
+
+@cache
+def settings_of(method: str, params: tuple[tuple[str, Any], ...] = ()) -> dict[str, Any]:
+    """What a method is run with, as JSON gives it back: its keywords with defaults, and its revision."""
+    from gadcore.detectors import make_detector
+
+    detector = make_detector(method, **dict(params))
+    kept = {key: value for key, value in detector.get_params().items() if key not in NOT_SETTINGS}
+    found: dict[str, Any] = json.loads(json.dumps({**kept, "revision": detector.revision}))
+    return found
 
 
 def ranked(y: npt.NDArray[np.bool_], scores: FloatArray) -> dict[str, Any]:
@@ -109,8 +123,16 @@ def key_of(row: dict[str, Any]) -> str:
 
 
 def missing(cells: Iterable[Cell], path: Path) -> list[Cell]:
-    """Cells that the file does not hold."""
-    return not_held(cells, path, key_of)
+    """Cells that the file does not hold, or holds with other settings than the present ones."""
+    held = {key_of(row): row for row in load_rows(path)}
+    return [cell for cell in cells if not _holds(held.get(cell.key()), cell)]
+
+
+def _holds(row: Row | None, cell: Cell) -> bool:
+    """Whether a row measured this cell; rows from before settings were kept are believed."""
+    return row is not None and (
+        "settings" not in row or row["settings"] == settings_of(cell.method, cell.params)
+    )
 
 
 def not_held(cells: Iterable[C], path: Path, key_of: Callable[[Row], str]) -> list[C]:
@@ -121,7 +143,17 @@ def not_held(cells: Iterable[C], path: Path, key_of: Callable[[Row], str]) -> li
 
 def run(cells: list[Cell], path: Path, command: str, jobs: int = 1) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Measure what is missing, append each row when it is there, and yield it."""
-    return carry_out(missing(cells, path), measure, path, command, jobs)
+    todo = missing(cells, path)
+    _drop(path, {cell.key() for cell in todo})
+    return carry_out(todo, measure, path, command, jobs)
+
+
+def _drop(path: Path, keys: set[str]) -> None:
+    """Take the rows of these cells out of a file."""
+    rows = load_rows(path)
+    kept = [row for row in rows if key_of(row) not in keys]
+    if len(kept) < len(rows):
+        path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
 
 
 def carry_out(

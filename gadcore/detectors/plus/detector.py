@@ -77,6 +77,7 @@ class AnPlus(Detector):
 
     name = "an+"
     needs = NO_LABELS
+    revision = 2
 
     spheres_: Members | None = None  # hypersphere members, for warm starts and new nodes
     strengths_: dict[str, float]  # C of each head, by member
