@@ -2,8 +2,8 @@
 
 const DIAL_WORDS = ["follow the ranking", "mostly follow it", "balanced", "look further", "explore"];
 const AUDIT_SHARES = [0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
-const DIAL_HINT = "When verdicts stop hitting, the default order looks beyond the top of the ranking: so far, at the most, as this says. "
-  + "“Members disagree” weighs doubt against score by it.";
+const DIAL_HINT = "While verdicts hit, the default order follows the ranking. When they stop hitting it takes cases from further down, unlike "
+  + "the last ones; this says from how far. In the order “Members disagree” it weighs doubt against score.";
 const NO_DIAL = "The order that is chosen does not depend on it.";
 const AUDIT_HINT = "Drawn at random and marked “audit”. Only they tell how many anomalies are left and how good the top of the list is.";
 
