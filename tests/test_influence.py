@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ def setting():
 
 
 def head(graph, space, normal, anomalous):
-    return _head(space, Labels.from_indices(graph, normal, anomalous), WEIGHT)
+    return _head(space, replace(Labels.from_indices(graph, normal, anomalous), weight=WEIGHT))
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,14 @@ def test_how_cases_are_chosen_can_be_tuned(tabs, server, project) -> None:
     settled(page)
     choice = workspace.queue_choice()
     assert (choice.audit_share, choice.dial, choice.near_duplicates) == (0.5, 1.0, True)
+    part(page, "strategy").select_option("top")
+    settled(page)
+    page.reload()
+    expect(page.locator(".rf-row").first).to_be_visible()
+    part(page, "tune").click()
+    expect(part(page, "audit-share")).to_have_value("0.5")
+    expect(part(page, "dial")).to_have_value("1")
+    expect(part(page, "dial")).to_be_disabled()
 
 
 def test_labelled_cases_are_reviewed_one_after_another(opened) -> None:
