@@ -108,7 +108,7 @@ def test_the_page_compares_what_was_learnt_with_plain_greed_over_graphs_that_bot
 
 def test_strategies_are_compared_over_shared_seeds() -> None:
     rows = [row("greedy-diverse", 0, [0, 20]), row("greedy-diverse", 1, [0, 40]), row("ring", 0, [0, 25])]
-    assert "| cora | 100 | 30.0 | 6.7 | – | – | ring (25.0) | 80% |" in render(rows)
+    assert "| cora | 100 | 30.0 | 6.7 | – | – | ring (25.0, 1 seed) | 80% |" in render(rows)
 
 
 def test_standings_compare_each_strategy_with_random_and_the_best() -> None:

@@ -105,11 +105,18 @@ def _default_against_the_rest(rows: list[Row]) -> str:
                 f"{chance(own[0], point):.1f}",
                 f"{blind[1]:.1f}" if blind else "–",
                 _ratio(*blind) if blind else "–",
-                f"{best} ({rivals[best][1]:.1f})",
+                f"{best} ({rivals[best][1]:.1f}{_fewer(parts, best)})",
                 f"{rivals[best][0] / rivals[best][1]:.0%}" if rivals[best][1] else "–",
             ]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _fewer(parts: dict[str, list[Row]], other: str) -> str:
+    """How many seeds a comparison rests on, where these are not all of the default's."""
+    own, both = ({row["seed"] for row in parts[name]} for name in (DEFAULT, other))
+    n = len(own & both)
+    return "" if n == len(own) else f", {n} seed{'s' * (n != 1)}"
 
 
 def _precision_against_top(rows: list[Row]) -> str:
