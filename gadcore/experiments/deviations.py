@@ -122,7 +122,8 @@ _HEAD = """### What may explain the larger differences
 
 Settings varied on the same splits (`python -m gadcore experiments deviations`, rows in `deviations.jsonl`).
 Test AUC, mean (std). The paper leaves the number of walks, batches and the reading of depth open; it gives
-walks of length 80, α = 0.5 and K = 32, so that those lines show what a figure hangs on, not what the paper did.
+walks of length 80, α = 0.5 and K = 32, so that those lines show what a figure hangs on, not what the paper
+did.
 
 | method | graph | labelled | settings | here | paper |
 | --- | --- | --- | --- | --- | --- |"""
