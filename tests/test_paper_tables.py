@@ -99,7 +99,7 @@ def test_a_row_of_other_settings_is_measured_again_and_replaced(tmp_path: Path, 
     cell, other = Cell("cora", "label-propagation", 0.025, 100), Cell("cora", "label-propagation", 0.025, 101)
     list(run([cell, other], path, "first"))
     rows = load_rows(path)
-    assert rows[0]["settings"] == settings_of("label-propagation") != {}
+    assert rows[0]["settings"] == settings_of("cora", "label-propagation") != {}
     rows[0]["settings"] = {**rows[0]["settings"], "revision": 0}
     path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     assert missing([cell, other], path) == [cell]

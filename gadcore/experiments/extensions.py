@@ -27,10 +27,9 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from gadcore.detectors import make_detector
 from gadcore.experiments.paper import EXTENSIONS
 from gadcore.experiments.published import GRAPHS
-from gadcore.experiments.rows import carry_out, known_graph, not_held, ranked, versions
+from gadcore.experiments.rows import detector_of, known_graph, missing, ranked, run, settings_of, versions
 from gadcore.experiments.splits import Split, random_split
 from gadcore.graph import Graph, IntArray, Truth
 from gadcore.labels import Labels
@@ -89,6 +88,7 @@ def measure(cell: ExtensionCell) -> dict[str, Any]:
         "params": dict(cell.params),
         **found,
         "cpu_seconds": round(seconds, 3),
+        "settings": settings_of(cell.graph, cell.method, cell.params),
         "versions": versions(),
     }
 
@@ -123,7 +123,7 @@ def arriving(split: Split, n: int) -> IntArray:
 
 
 def _usual(cell: ExtensionCell, graph: Graph, truth: Truth, split: Split) -> dict[str, Any]:
-    detector = make_detector(cell.method, seed=cell.seed, **dict(cell.params))
+    detector = detector_of(cell.graph, cell.method, cell.params, cell.seed)
     detector.fit(graph, split.train, validation=split.validation)
     return ranked(truth.y[split.test] == 1, detector.scores_[split.test])
 
@@ -141,7 +141,7 @@ def _inductive(cell: ExtensionCell, graph: Graph, truth: Truth, split: Split) ->
     late = arriving(split, graph.n_nodes)
     before, row = without_nodes(graph, late)
     held = None if split.validation is None else _moved(split.validation, row)
-    early, whole = (make_detector(cell.method, seed=cell.seed, **dict(cell.params)) for _ in range(2))
+    early, whole = (detector_of(cell.graph, cell.method, cell.params, cell.seed) for _ in range(2))
     arrived = early.fit(before, _moved(split.train, row), validation=held).score_new(graph)[late]
     known = whole.fit(graph, split.train, validation=split.validation).scores_[late]
     y = truth.y[late] == 1
@@ -184,9 +184,9 @@ def main(argv: list[str]) -> int:
 
 
 def _measure(wanted: list[ExtensionCell], path: Path, jobs: int) -> None:
-    todo = not_held(wanted, path, key_of)
+    todo = missing(wanted, path, key_of)
     with tqdm(total=len(wanted), initial=len(wanted) - len(todo), file=sys.stderr, unit="fit") as bar:
-        for cell, row in carry_out(todo, measure, path, COMMAND, jobs):
+        for cell, row in run(wanted, path, COMMAND, jobs, measure, key_of):
             bar.set_postfix_str(f"{cell.graph} {cell.experiment} {cell.method} AUC {row['auc']:.3f}")
             bar.update()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tqdm import tqdm
 from gadcore.experiments import embeddings, times
 from gadcore.experiments.figure_page import write_page
 from gadcore.experiments.published import GRAPHS
-from gadcore.experiments.rows import C, Cell, Row, carry_out, key_of, measure, not_held
+from gadcore.experiments.rows import C, Cell, Row, carry_out, missing, not_held, run
 from gadcore.settings import ROOT
 
 FOLDER = ROOT / "benchmarks" / "results"
@@ -68,7 +68,7 @@ def width_cells(graphs: Sequence[str], splits: int = 3) -> list[Cell]:
 
 def _measure(given: argparse.Namespace) -> None:
     if "lambda" in given.parts:
-        _carry_out("λ", lambda_cells(given.graphs), measure, key_of, SWEEPS, given.jobs)
+        _sweep("λ", lambda_cells(given.graphs), given.jobs)
     if "embeddings" in given.parts:
         shown = [embeddings.EmbeddingCell(method) for method in embeddings.METHODS]
         _carry_out("t-SNE", shown, embeddings.measure, embeddings.key_of, EMBEDDINGS, given.jobs)
@@ -76,7 +76,12 @@ def _measure(given: argparse.Namespace) -> None:
         turns = [times.TimeCell(m, r) for r, m in product(range(times.REPEATS), times.METHODS)]
         _carry_out("times", turns, times.measure, times.key_of, TIMES, 1)  # in turns: one process
     if "k" in given.parts:
-        _carry_out("K", width_cells(given.graphs), measure, key_of, SWEEPS, given.jobs)
+        _sweep("K", width_cells(given.graphs), given.jobs)
+
+
+def _sweep(name: str, cells: list[Cell], jobs: int) -> None:
+    todo = len(missing(cells, SWEEPS))
+    _show(name, len(cells), len(cells) - todo, run(cells, SWEEPS, COMMAND, jobs))
 
 
 def _carry_out(
@@ -88,9 +93,13 @@ def _carry_out(
     jobs: int,
 ) -> None:
     todo = not_held(cells, path, key)
-    done = len(cells) - len(todo)
-    with tqdm(total=len(cells), initial=done, file=sys.stderr, unit="fit", desc=name) as bar:
-        for _, row in carry_out(todo, measured, path, COMMAND, jobs):
+    _show(name, len(cells), len(cells) - len(todo), carry_out(todo, measured, path, COMMAND, jobs))
+
+
+def _show(name: str, total: int, done: int, rows: Iterator[tuple[object, Row]]) -> None:
+    """A progress bar over rows as they come."""
+    with tqdm(total=total, initial=done, file=sys.stderr, unit="fit", desc=name) as bar:
+        for _, row in rows:
             bar.set_postfix_str(f"{row['graph']} {row['method']}")
             bar.update()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 GRAPHS = ("cora", "citeseer", "pubmed", "photo", "computers")
+EPOCHS, LONGER = 500, {"photo": 1000, "computers": 1000}  # at most, with early stopping
 METHODS = ("an", "n", "osvm", "doc-n", "doc-an", "dsad", "nn", "slgcn", "deepwalk", "dominant", "imverde")
 
 _TABLES = {
