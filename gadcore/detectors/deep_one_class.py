@@ -6,7 +6,9 @@ nodes:
 
     L = (1/n) Σ_unlabelled d(v) + (η/m) Σ_labelled d(v)^{t_v},    d(v) = ‖h_v − c‖² (+ ε for t_v = −1)
 
-with t_v = +1 for normal and −1 for anomalous labels. Its weights start from an auto-encoder of attributes.
+with t_v = +1 for normal and −1 for anomalous labels; η comes from {1e-2, …, 1e4} by validation AUC, else by
+that of label folds. DOC-N and DSAD start from the weights of an attribute auto-encoder, have a weight decay
+of 1e-6, and c is the mean embedding of the labelled normal nodes before training.
 """
 
 from __future__ import annotations
@@ -19,16 +21,21 @@ import torch
 from torch import Tensor
 
 from gadcore.detectors.base import Progress
-from gadcore.detectors.encoders import Encoder, glorot, make_encoder
+from gadcore.detectors.encoders import Encoder, make_encoder
 from gadcore.detectors.fields import Domain, Field
 from gadcore.detectors.hypersphere import AN, N
 from gadcore.detectors.members import Options
+from gadcore.detectors.pretraining import MAX_NODES, pretrain
+from gadcore.detectors.sphere import CENTRE, first_centres
 from gadcore.detectors.supervised import Supervised, SupervisedTask
-from gadcore.detectors.training import Schedule, Values, train
+from gadcore.detectors.training import Schedule
 from gadcore.detectors.weights import Weights
+from gadcore.errors import ModelError
 
 EPSILON = 1e-6
-SAMPLE = 2048  # unlabelled nodes that an epoch of DSAD sees
+DECAY = 1e-6
+ETAS = tuple(10.0**e for e in range(-2, 5))
+FALLBACK_ETA = 1.0  # when labels do not suffice to select one
 
 
 @dataclass(eq=False, repr=False)
@@ -45,77 +52,78 @@ class DocN(N):
     """DOC-N: one-class Deep SVDD on labelled normal nodes."""
 
     name: ClassVar[str] = "doc-n"
+    revision: ClassVar[int] = 2
 
     encoder: str = "mlp"
+    weight_decay: float = DECAY
 
     def _options(self, *, one_class: bool) -> Options:
-        """No graph auto-encoder: this method must not see an edge."""
-        return replace(super()._options(one_class=one_class), pretrain_epochs=0)
+        return replace(super()._options(one_class=one_class), weight_decay=self.weight_decay)
 
 
 @dataclass(eq=False, repr=False)
 class Dsad(Supervised):
-    """DSAD: labelled and unlabelled nodes around one centre."""
+    """DSAD: labelled and unlabelled nodes around one centre, with ``eta`` given or selected."""
 
     name: ClassVar[str] = "dsad"
+    revision: ClassVar[int] = 2
 
-    eta: float = 1.0
+    weight_decay: float = DECAY
+    eta: float | str = "auto"
     pretrain_epochs: int = 100
+
+    def grid(self) -> int:
+        return len(self._etas())
+
+    def fallback(self) -> int:
+        etas = self._etas()
+        return etas.index(FALLBACK_ETA) if FALLBACK_ETA in etas else 0
 
     def encode(self) -> Encoder:
         return make_encoder("mlp", depth=self.depth, width=self.width, k=self.k)
 
     def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
-        return {**self.encode().draw(domain, generator), "centre": torch.zeros(1, self.k)}
+        return {**self.encode().draw(domain, generator), CENTRE: torch.zeros(1, self.k)}
 
     def prepare(self, domain: Domain, weights: Weights, task: SupervisedTask) -> list[Progress]:
-        rng = np.random.default_rng(self.seed)
-        labelled = set(task.labels.indices.tolist())
-        free = np.array([v for v in range(domain.graph.n_nodes) if v not in labelled], dtype=np.int64)
-        chosen = rng.permutation(free)[:SAMPLE] if len(free) else task.labels.indices
-        self._unlabelled = domain.field(chosen, 0)
-        pre = _Autoencoder(self.encode(), weights, self._unlabelled, self.seed)
-        history = train(
-            pre, Schedule(self.pretrain_epochs, self.lr), on_epoch=task.on_epoch, stage="pre-training"
-        ).history
+        free = np.setdiff1d(np.arange(domain.graph.n_nodes), task.labels.indices)
+        chosen = np.random.default_rng(self.seed).permutation(free)[:MAX_NODES]
+        self._unlabelled = domain.field(chosen if len(chosen) else task.labels.indices, 0)
+        history = self._pretrain(domain, weights, task)
+        normal = task.seen[:, : len(task.labels.normal)]
+        normal = normal / normal.sum(dim=1, keepdim=True).clamp_min(1e-12)
+        centres = first_centres(self.encode(), weights, task.field, normal, push=True)
         with torch.no_grad():
-            centre = self.encode().embed(weights, self._unlabelled).mean(dim=1, keepdim=True)
-            sign = torch.where(centre < 0, -1.0, 1.0)
-            weights["centre"].copy_(torch.where(centre.abs() < 0.1, 0.1 * sign, centre))
-        weights["centre"].requires_grad_(False)
+            weights[CENTRE].copy_(centres[:, None])
+        weights[CENTRE].requires_grad_(False)
+        return history
+
+    def _pretrain(self, domain: Domain, weights: Weights, task: SupervisedTask) -> list[Progress]:
+        """All members start from the weights of one auto-encoder."""
+        one = weights.select([0])
+        layers = Weights(
+            {name: tensor for name, tensor in one.tensors.items() if name != CENTRE},
+            {name: axis for name, axis in one.axes.items() if name != CENTRE},
+        )
+        schedule = Schedule(self.pretrain_epochs, self.lr, patience=None)
+        history = pretrain(domain, self.encode(), layers, schedule, seed=self.seed, on_epoch=task.on_epoch)
+        weights.overwrite(np.arange(weights.count), one.select([0] * weights.count))
         return history
 
     def outputs(self, weights: Weights, where: Field) -> Tensor:
-        return (self.encode().embed(weights, where) - weights["centre"]).square().sum(dim=2)
+        return (self.encode().embed(weights, where) - weights[CENTRE]).square().sum(dim=2)
 
     def losses(self, task: SupervisedTask) -> Tensor:
         distance = task.outputs()
         powered = torch.where(task.targets > 0, 1.0 / (distance + EPSILON), distance)
         labelled = (task.seen * powered).sum(dim=1) / task.seen.sum(dim=1)
-        return self.outputs(task.weights, self._unlabelled).mean(dim=1) + self.eta * labelled
+        etas = torch.tensor(self._etas(), device=labelled.device)
+        eta = etas.repeat_interleave(len(labelled) // len(etas))
+        return self.outputs(task.weights, self._unlabelled).mean(dim=1) + eta * labelled
 
-
-class _Autoencoder:
-    """Linear reconstruction of random projections of the attributes from the embedding."""
-
-    measures_auc = False
-
-    def __init__(self, encoder: Encoder, weights: Weights, where: Field, seed: int) -> None:
-        generator = torch.Generator().manual_seed(seed)
-        features = int(where.domain.x.shape[1])
-        width = min(features, 256)  # a wide sparse X is reconstructed through a fixed random projection
-        projection = glorot((features, width), generator).to(where.domain.device)
-        self.encoder, self.where = encoder, where
-        self.target = where.shares(projection)
-        own = {name: tensor for name, tensor in weights.tensors.items() if name != "centre"}
-        decoder = glorot((encoder.k, width), generator).to(where.domain.device)
-        stacked = decoder.repeat(weights.count, 1, 1).requires_grad_()
-        axes = {name: weights.axes[name] for name in own}
-        self.weights = Weights({**own, "decoder": stacked}, {**axes, "decoder": 0})
-
-    def loss(self) -> Tensor:
-        h = self.encoder.embed(self.weights, self.where)
-        return (torch.bmm(h, self.weights["decoder"]) - self.target).square().mean(dim=(1, 2))
-
-    def evaluate(self) -> Values | None:
-        return None
+    def _etas(self) -> tuple[float, ...]:
+        if self.eta == "auto":
+            return ETAS
+        if isinstance(self.eta, str) or self.eta < 0:
+            raise ModelError(f"eta={self.eta!r}. Expected: 'auto' or a number of 0 or more.")
+        return (float(self.eta),)

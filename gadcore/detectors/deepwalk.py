@@ -1,8 +1,8 @@
 """DeepWalk: skip-gram embeddings of random walks, then class-balanced logistic regression (structure alone).
 
 Walks of ``length`` steps start ``walks`` times at every node and step to a neighbour in proportion to the
-edge's weight; the skip-gram (window 10, 10 negatives) is gensim's. C comes from a grid by validation AUC, or
-else by the out-of-fold AUC of the labels given.
+edge's weight; the skip-gram (window 10, 10 negatives) is gensim's. C comes from {1e-2, …, 1e2} by validation
+AUC, or else by the out-of-fold AUC of the labels given.
 Saved: ``embedding`` (N, K), ``coefficients`` (K,), ``intercept`` (1,), ``scores`` (N,), ``out_of_fold`` (N,).
 """
 
@@ -23,7 +23,7 @@ from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.labels import Labels
 from gadcore.metrics import auc
 
-STRENGTHS = np.array([10.0**e for e in range(-3, 4)])
+STRENGTHS = np.array([10.0**e for e in range(-2, 3)])
 FOLDS = 5
 KEPT = 5
 _EMBEDDINGS: dict[tuple[Any, ...], FloatArray] = {}
@@ -33,6 +33,7 @@ class DeepWalk(Detector):
     """Random walks, skip-gram, logistic regression."""
 
     name: ClassVar[str] = "deepwalk"
+    revision: ClassVar[int] = 2
 
     def __init__(
         self, seed: int = 0, k: int = 32, length: int = 80, walks: int = 10, window: int = 10, epochs: int = 1

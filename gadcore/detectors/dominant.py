@@ -7,7 +7,9 @@ The structure error is exact without the N × N matrix:
 
     ‖a_v − â_v‖² = Σ a_vu² − 2 Σ_{u∈N(v)} a_vu z_v·z_u + z_vᵀ(ZᵀZ)z_v
 
-Both errors are divided by their mean over all nodes, so that α weighs like with like.
+Both errors are divided by what an empty reconstruction has in the mean (‖x_v‖, ‖a_v‖), so that α weighs like
+with like. The loss is the mean score. Adam 1e-3, at most 500 epochs; with ``validation`` the epoch is the one
+of the smallest mean score of its normal nodes, the paper's rule for methods that use no anomalous label.
 """
 
 from __future__ import annotations
@@ -29,10 +31,8 @@ from gadcore.detectors.fields import Domain, attribute_columns
 from gadcore.detectors.ops import SparseMatrix
 from gadcore.detectors.training import Schedule, Values, train
 from gadcore.detectors.weights import Weights
-from gadcore.graph import FloatArray, Graph
+from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.labels import Labels
-
-DENSE_LIMIT = 2**27  # entries of X up to which the attribute error is formed at once (512 MiB)
 
 
 @dataclass(eq=False, repr=False)
@@ -41,14 +41,16 @@ class Dominant(Detector):
 
     name: ClassVar[str] = "dominant"
     needs: ClassVar[str] = NO_LABELS
+    revision: ClassVar[int] = 2
 
     seed: int = 0
     width: int = 32
     k: int = 32
     depth: int = 2
     alpha: float = 0.5
-    epochs: int = 100
-    lr: float = 5e-3
+    epochs: int = 500
+    lr: float = 1e-3
+    patience: int | None = 100
     device: str = "auto"
     threads: int | None = None
     weights_: Weights = field(init=False)
@@ -67,8 +69,10 @@ class Dominant(Detector):
         self.columns_ = attribute_columns(graph)
         with thread_count(self.threads):
             domain = Domain(graph, pick_device(self.device))
-            task = ReconstructionTask(self._encoder(), domain, self._draw(domain), self.alpha)
-            trained = train(task, Schedule(self.epochs, self.lr, patience=None), on_epoch=on_epoch)
+            held = None if validation is None else validation.normal
+            task = ReconstructionTask(self._encoder(), domain, self._draw(domain), self.alpha, held)
+            schedule = Schedule(self.epochs, self.lr, patience=self.patience)
+            trained = train(task, schedule, on_epoch=on_epoch)
             self.history_, self.weights_ = trained.history, task.weights
             with torch.no_grad():
                 self.scores_ = task.errors()[0].cpu().numpy()
@@ -104,12 +108,15 @@ class Dominant(Detector):
 
 
 class ReconstructionTask:
-    """Both errors of every node, with gradients; ‖x − x̂‖² without a dense X where X is sparse and large."""
+    """Both errors of every node, with gradients and without forming X̂ or Â."""
 
     measures_auc = False
 
-    def __init__(self, encoder: Encoder, domain: Domain, weights: Weights, alpha: float) -> None:
-        self.encoder, self.weights, self.alpha = encoder, weights, alpha
+    def __init__(
+        self, encoder: Encoder, domain: Domain, weights: Weights, alpha: float, held: IntArray | None = None
+    ) -> None:
+        self.encoder, self.weights, self.alpha, self.held = encoder, weights, alpha, held
+        self._last = torch.empty(0)  # (N,) scores of the last loss
         self.field = domain.whole(encoder.hops)
         graph = domain.graph
         self.adjacency = SparseMatrix(sp.csr_array(graph.adjacency), domain.device)
@@ -118,7 +125,6 @@ class ReconstructionTask:
         x = domain.x
         length = np.asarray((x * x).sum(axis=1)).ravel()
         self.length = torch.tensor(length.astype(np.float32), device=domain.device)
-        self.dense = None if x.shape[0] * x.shape[1] > DENSE_LIMIT else self.field.dense_attributes
 
     def embedding(self) -> Tensor:
         return self.encoder.embed(self.weights, self.field)
@@ -130,20 +136,24 @@ class ReconstructionTask:
         structure = self.degree - 2 * (z * around).sum(1) + ((z @ (z.T @ z)) * z).sum(1)
         structure = structure.clamp_min(1e-12).sqrt()
         attributes = self._attribute_error(self.field.domain.operator @ z).clamp_min(1e-12).sqrt()
-        scale_s, scale_a = structure.detach().mean(), attributes.detach().mean()
-        both = (1 - self.alpha) * attributes / scale_a + self.alpha * structure / scale_s
-        return both[None, :]
+        by_x = attributes / self.length.sqrt().mean().clamp_min(1e-12)
+        by_a = structure / self.degree.sqrt().mean().clamp_min(1e-12)
+        return ((1 - self.alpha) * by_x + self.alpha * by_a)[None, :]
 
     def _attribute_error(self, smoothed: Tensor) -> Tensor:
         """‖x_v − s_v W‖² = ‖x_v‖² − 2 (X Wᵀ)_v · s_v + s_vᵀ W Wᵀ s_v."""
         decoder = self.weights["decoder"][0]
-        if self.dense is not None:
-            return (self.dense - smoothed @ decoder).square().sum(1)
-        cross = (self.field.attributes(decoder.T.contiguous()) * smoothed).sum(1)
-        return self.length - 2 * cross + ((smoothed @ (decoder @ decoder.T)) * smoothed).sum(1)
+        across = decoder.T.contiguous()
+        cross = (self.field.attributes(across) * smoothed).sum(1)
+        return self.length - 2 * cross + ((smoothed @ (decoder @ across)) * smoothed).sum(1)
 
     def loss(self) -> Tensor:
-        return self.errors().mean(dim=1)
+        errors = self.errors()
+        self._last = errors.detach()[0]
+        return errors.mean(dim=1)
 
     def evaluate(self) -> Values | None:
-        return None
+        """Minus the mean score of held-out normal nodes; None without them."""
+        if self.held is None or not len(self.held):
+            return None
+        return np.array([-float(self._last[torch.as_tensor(self.held)].mean())])

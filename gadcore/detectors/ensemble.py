@@ -142,12 +142,14 @@ class _Job:
         return fold_judge(self.labels, mine, specs, one_class=one_class)
 
     def _schedule(self) -> Schedule:
+        lr, decay, patience = self.options.lr, self.options.weight_decay, self.options.patience
         if self.earlier:
-            return Schedule(self.options.warm_epochs, self.options.lr, patience=self.options.patience)
+            return Schedule(self.options.warm_epochs, lr, decay, patience=patience)
         return Schedule(
             self.options.epochs,
-            self.options.lr,
-            patience=self.options.patience,
+            lr,
+            decay,
+            patience=patience,
             tolerance=self._tolerance() if self.folds else 0.0,
         )
 

@@ -3,7 +3,7 @@
 members = ensemble.fit_members(graph, labels, specs, options, validation=None, warm_start=None, on_epoch=None)
 
 specs               sequence of MemberSpec(lambda_, seed, encoder, skip, depth); M of them
-options             Options(width, k, epochs, lr, patience, folds, warm_epochs, device, one_class)
+options             Options(width, k, epochs, lr, weight_decay, patience, folds, …)
 members.scores      (M, N) float32, of all nodes
 members.out_of_fold (M, N) float32: of each labelled node the score by a model that did not see its label,
                     on the scale of ``scores``; nan elsewhere; None without folds
@@ -52,6 +52,7 @@ class Options:
     k: int = 32
     epochs: int = 500
     lr: float = 1e-3
+    weight_decay: float = 0.0
     patience: int | None = 100
     folds: int = 5
     warm_epochs: int = 50

@@ -1,8 +1,11 @@
-"""Graph auto-encoder pre-training of the N-variant: embeddings of joined nodes get a high inner product.
+"""Auto-encoders that give one-class methods their first weights.
+
+An encoder that sees edges learns to tell them from random pairs (Kipf and Welling's graph AE):
 
     p(edge u, v) = σ(h_u · h_v);   L = mean over edges of −log p + mean over random pairs of −log(1 − p)
 
-The paper cites Kipf and Welling's graph AE. Large graphs learn from a fixed sample of edges.
+One that does not learns to give the attributes back, L = mean ‖x P − h V‖², where P is a fixed random
+projection of wide attributes. Large graphs learn from a fixed sample of edges or nodes.
 """
 
 from __future__ import annotations
@@ -14,15 +17,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from gadcore.detectors.base import OnEpoch, Progress
-from gadcore.detectors.encoders import Encoder
-from gadcore.detectors.fields import Domain
+from gadcore.detectors.encoders import Encoder, glorot
+from gadcore.detectors.fields import Domain, Field
 from gadcore.detectors.training import Schedule, Values, train
 from gadcore.detectors.weights import Weights
 
 MAX_EDGES = 50_000
+MAX_NODES = 2048
+PROJECTED = 256  # columns that wide attributes are projected to
 
 
-class AutoencoderTask:
+class EdgeTask:
     """Reconstruction of edges against as many random pairs, drawn anew each epoch."""
 
     measures_auc = False
@@ -47,6 +52,30 @@ class AutoencoderTask:
         return None
 
 
+class AttributeTask:
+    """Linear reconstruction of the attributes from the embedding; the decoder is forgotten afterwards."""
+
+    measures_auc = False
+
+    def __init__(self, encoder: Encoder, weights: Weights, where: Field, seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        features = int(where.domain.x.shape[1])
+        width = min(features, PROJECTED)
+        projection = glorot((features, width), generator).to(where.domain.device)
+        self.encoder, self.field = encoder, where
+        self.target = where.shares(projection)
+        decoder = glorot((encoder.k, width), generator).to(where.domain.device)
+        stacked = decoder.repeat(weights.count, 1, 1).requires_grad_()
+        self.weights = Weights({**weights.tensors, "decoder": stacked}, {**weights.axes, "decoder": 0})
+
+    def loss(self) -> Tensor:
+        h = self.encoder.embed(self.weights, self.field)
+        return (torch.bmm(h, self.weights["decoder"]) - self.target).square().mean(dim=(1, 2))
+
+    def evaluate(self) -> Values | None:
+        return None
+
+
 def pretrain(
     domain: Domain,
     encoder: Encoder,
@@ -56,11 +85,15 @@ def pretrain(
     seed: int,
     on_epoch: OnEpoch | None = None,
 ) -> list[Progress]:
-    """Train ``weights`` in place; a graph without edges leaves them as they were drawn."""
+    """Train ``weights`` in place; a graph encoder without edges leaves them as they were drawn."""
+    if not encoder.hops:
+        nodes = np.random.default_rng(seed).permutation(domain.graph.n_nodes)[:MAX_NODES]
+        attributes = AttributeTask(encoder, weights, domain.field(np.sort(nodes), 0), seed)
+        return train(attributes, schedule, on_epoch=on_epoch, stage="pre-training").history
     if not domain.graph.n_edges:
         return []
-    task = AutoencoderTask(domain, encoder, weights, seed)
-    return train(task, schedule, on_epoch=on_epoch, stage="pre-training").history
+    edges = EdgeTask(domain, encoder, weights, seed)
+    return train(edges, schedule, on_epoch=on_epoch, stage="pre-training").history
 
 
 def _products(h: Tensor, pairs: Tensor) -> Tensor:

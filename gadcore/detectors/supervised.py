@@ -2,7 +2,8 @@
 
 A subclass gives the encoder, its extra weights, the output (M, n) of a field and the loss per member. The
 first member sees all labels; without ``validation`` one more member per label fold chooses the epoch and
-gives honest scores of the labels. All are trained in one pass by training.py.
+gives honest scores of the labels. A subclass with a grid has so many members for each value of it, value by
+value, and the value of the best AUC is kept. All are trained in one pass by training.py.
 
 Saved: detector.json has ``columns`` (what the rows of the first weight stand for), ``auc`` and ``basis``;
 model.safetensors has the weights of the first member by name, the arrays of ``extras``, ``scores`` (N,) and
@@ -72,6 +73,14 @@ class Supervised(Detector):
         """(M,) losses of the task's weights."""
         raise AttributeError(f"{type(self).__name__} has no losses")
 
+    def grid(self) -> int:
+        """How many variants of the loss are trained side by side."""
+        return 1
+
+    def fallback(self) -> int:
+        """Which of them to keep when no label is left to measure by."""
+        return 0
+
     def prepare(self, domain: Domain, weights: Weights, task: SupervisedTask) -> list[Progress]:
         """Work before training (pre-training, centres); returns its history."""
         return []
@@ -91,14 +100,18 @@ class Supervised(Detector):
             domain = Domain(graph, pick_device(self.device))
             assigned = {} if validation else assign_folds(graph, labels, self.folds, seed=self.seed)
             fold = folds_of(graph, labels, assigned) if assigned else None
-            weights = self._first_weights(domain, 1 if fold is None else 2 + int(fold.max()))
+            each = 1 if fold is None else 2 + int(fold.max())
+            weights = self._first_weights(domain, self.grid() * each)
             task = SupervisedTask(self, domain, weights, labels, fold, validation, on_epoch)
             early = self.prepare(domain, weights, task)
             schedule = Schedule(self.epochs, self.lr, self.weight_decay, patience=self.patience)
             trained = train(task, schedule, on_epoch=on_epoch)
             self.history_ = early + trained.history
-            self.auc_ = float(trained.best[0]) if np.isfinite(trained.best[0]) else None
-            self._score(domain, labels, fold, weights)
+            measured = trained.best[::each]
+            chosen = int(np.argmax(measured)) if np.isfinite(measured).any() else self.fallback()
+            self.auc_ = float(measured[chosen]) if np.isfinite(measured[chosen]) else None
+            kept = range(chosen * each, (chosen + 1) * each)
+            self._score(domain, labels, fold, weights.select(kept))
         return self
 
     def score_new(self, graph: Graph) -> FloatArray:
@@ -186,14 +199,20 @@ class SupervisedTask:
         if self._fold is None:
             return None
         scores, y = self._last.cpu().numpy(), self.labels.targets
-        folds = range(int(self._fold.max()) + 1)
-        value = np.mean([auc(y[self._fold == f], scores[1 + f, self._fold == f]) for f in folds])
-        return np.full(self.weights.count, value)
+        held = [self._fold == f for f in range(int(self._fold.max()) + 1)]
+        each = 1 + len(held)
+        values = [
+            np.mean([auc(y[mask], scores[start + 1 + f, mask]) for f, mask in enumerate(held)])
+            for start in range(0, self.weights.count, each)
+        ]
+        return np.repeat(values, each)
 
 
 def _seen(labels: Labels, fold: npt.NDArray[np.int64] | None, members: int) -> npt.NDArray[np.float32]:
     """(M, n) weight of each label for each member: 0 where its fold is held out."""
     seen = np.tile(labels.weights.astype(np.float32), (members, 1))
-    for member in range(1, members):
-        seen[member, fold == member - 1] = 0.0
+    if fold is not None:
+        each = 2 + int(fold.max())
+        for member in range(members):
+            seen[member, fold == member % each - 1] = 0.0
     return seen
