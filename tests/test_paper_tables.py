@@ -81,6 +81,35 @@ def test_what_a_file_holds_is_not_measured_again(tmp_path: Path) -> None:
     assert missing(cells, path) == cells[1:]
 
 
+@pytest.mark.parametrize(
+    ("graph", "method", "stratified", "epochs"),
+    [
+        ("cora", "an", False, 500),
+        ("photo", "an", False, 1000),
+        ("computers", "dominant", False, 1000),
+        ("photo", "an", True, 500),
+        ("photo", "deepwalk", False, 1),
+        ("photo", "appnp", False, 500),
+        ("photo", "an+", False, 300),
+    ],
+)
+def test_the_papers_methods_train_longer_where_the_paper_does(
+    graph: str, method: str, stratified: bool, epochs: int
+) -> None:
+    assert settings_of(Cell(graph, method, 0.025, 0, stratified))["epochs"] == epochs
+    chosen = Cell(graph, method, 0.025, 0, stratified, (("epochs", 7),))
+    assert settings_of(chosen)["epochs"] == 7
+
+
+def test_rows_without_settings_are_believed_where_the_defaults_still_hold(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    cells = [Cell(graph, "an", 0.025, 0) for graph in ("cora", "photo")]
+    path.write_text(
+        "".join(json.dumps(row("an", 0, 0.9, graph=cell.graph)) + "\n" for cell in cells), encoding="utf-8"
+    )
+    assert missing(cells, path) == cells[1:]
+
+
 @pytest.mark.datasets
 def test_a_fit_becomes_a_row_and_a_second_run_adds_none(tmp_path: Path, datasets: Path) -> None:
     path = tmp_path / "rows.jsonl"
@@ -99,7 +128,7 @@ def test_a_row_of_other_settings_is_measured_again_and_replaced(tmp_path: Path, 
     cell, other = Cell("cora", "label-propagation", 0.025, 100), Cell("cora", "label-propagation", 0.025, 101)
     list(run([cell, other], path, "first"))
     rows = load_rows(path)
-    assert rows[0]["settings"] == settings_of("cora", "label-propagation") != {}
+    assert rows[0]["settings"] == settings_of(Cell("cora", "label-propagation", 0.025, 0)) != {}
     rows[0]["settings"] = {**rows[0]["settings"], "revision": 0}
     path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     assert missing([cell, other], path) == [cell]

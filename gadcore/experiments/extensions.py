@@ -88,7 +88,7 @@ def measure(cell: ExtensionCell) -> dict[str, Any]:
         "params": dict(cell.params),
         **found,
         "cpu_seconds": round(seconds, 3),
-        "settings": settings_of(cell.graph, cell.method, cell.params),
+        "settings": settings_of(cell),
         "versions": versions(),
     }
 
@@ -123,7 +123,7 @@ def arriving(split: Split, n: int) -> IntArray:
 
 
 def _usual(cell: ExtensionCell, graph: Graph, truth: Truth, split: Split) -> dict[str, Any]:
-    detector = detector_of(cell.graph, cell.method, cell.params, cell.seed)
+    detector = detector_of(cell, cell.seed)
     detector.fit(graph, split.train, validation=split.validation)
     return ranked(truth.y[split.test] == 1, detector.scores_[split.test])
 
@@ -141,7 +141,7 @@ def _inductive(cell: ExtensionCell, graph: Graph, truth: Truth, split: Split) ->
     late = arriving(split, graph.n_nodes)
     before, row = without_nodes(graph, late)
     held = None if split.validation is None else _moved(split.validation, row)
-    early, whole = (detector_of(cell.graph, cell.method, cell.params, cell.seed) for _ in range(2))
+    early, whole = (detector_of(cell, cell.seed) for _ in range(2))
     arrived = early.fit(before, _moved(split.train, row), validation=held).score_new(graph)[late]
     known = whole.fit(graph, split.train, validation=split.validation).scores_[late]
     y = truth.y[late] == 1

@@ -104,7 +104,7 @@ def _by_stage(history: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     if len(short) < SHORT:
         return found
     together = sorted(k for stage in short for k in found.pop(stage))
-    return {"members without epochs": together, **found}
+    return {"other members": together, **found}
 
 
 def _stage(record: Mapping[str, Any]) -> str:

@@ -295,7 +295,7 @@ def test_members_of_an_ensemble_that_take_one_step_share_a_line() -> None:
     epochs = [{"epoch": 7 + i, "loss": 0.4, "auc": 0.8, "stage": "hypersphere"} for i in range(4)]
     names = [trace.name for trace in curves_figure(steps + epochs).data]
     assert names == [
-        "Loss (members without epochs)",
+        "Loss (other members)",
         "Loss (hypersphere)",
         "Out-of-fold AUC (hypersphere alone)",
     ]
