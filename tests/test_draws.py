@@ -41,8 +41,7 @@ def test_a_random_check_answered_with_its_ring_is_a_draw(project: Workspace) -> 
         "anomalous",
         weight="root",
         judged=[case.node_id],
-        strategy=case.strategy,
-        inclusion_probability=case.inclusion_probability,
+        draws={case.node_id: (case.strategy, case.inclusion_probability)},
     )
     assert [e.node_id for e in events if e.inclusion_probability is not None] == [case.node_id]
     assert [e.node_id for e in events if e.strategy] == [case.node_id]
@@ -50,10 +49,35 @@ def test_a_random_check_answered_with_its_ring_is_a_draw(project: Workspace) -> 
     assert (report.draws, report.hits, report.found) == (1, 1, len(ring))
 
 
-@pytest.mark.parametrize("judged", [[], ["n001", "n002"], ["n009"]])
-def test_only_one_judged_case_of_a_group_can_be_a_draw(project: Workspace, judged) -> None:
-    with pytest.raises(LabelError, match="Expected: one"):
-        project.record_group(["n001", "n002"], "a", judged=judged, inclusion_probability=0.01)
+@pytest.mark.parametrize("drawn", ["n002", "n009"])
+def test_only_nodes_that_were_looked_at_can_be_draws(project: Workspace, drawn: str) -> None:
+    with pytest.raises(LabelError, match=f"{drawn!r} was drawn"):
+        project.record_group(
+            ["n001", "n002"], "a", weight=0.5, judged=["n001"], draws={drawn: ("audit", 0.01)}
+        )
+    assert project.current() == {}
+
+
+def test_random_checks_marked_together_are_draws(project: Workspace) -> None:
+    rows = project.queue(n=20)
+    found = project.record_group(
+        [row.node_id for row in rows],
+        "normal",
+        source="selection",
+        draws={row.node_id: (row.strategy, row.inclusion_probability) for row in rows},
+    )
+    wanted = {row.node_id: row.inclusion_probability for row in rows}
+    assert {event.node_id: event.inclusion_probability for event in found} == wanted
+    drawn = sum(chance is not None for chance in wanted.values())
+    assert drawn
+    assert project.audit_report().draws == drawn
+
+
+def test_a_ring_labelled_in_the_shell_keeps_the_draw_of_its_case(project: Workspace, capsys) -> None:
+    case = checks(project)[0]
+    forget()
+    assert "(a random check" in spoken(capsys, "ring", "-p", "net", case.node_id, "--label", "anomalous")
+    assert project.current()[case.node_id].inclusion_probability == case.inclusion_probability
 
 
 def test_the_shell_records_the_random_checks_of_the_queue(project: Workspace, capsys) -> None:

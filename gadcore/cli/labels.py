@@ -106,8 +106,9 @@ def show_ring(given: Namespace) -> None:
         source="ring",
         weight=given.group,
         judged=[given.node],
+        draws=project.offered([given.node]),
     )
-    done = _done(events) + _together(events)
+    done = _done(events) + _together(events) + _checked(events)
     out(given, {"ring": ring, "events": events}, *lines, done, _counted(project.counts()))
 
 
@@ -176,7 +177,10 @@ def _together(events: list[LabelEvent]) -> str:
 def _checked(events: list[LabelEvent]) -> str:
     """Which of the events were random checks."""
     drawn = sum(event.inclusion_probability is not None for event in events)
-    return "" if not drawn else " (a random check)" if len(events) == 1 else f" ({drawn:,} random checks)"
+    if not drawn:
+        return ""
+    checks = "a random check" if drawn == 1 else f"{drawn:,} random checks"
+    return f" ({checks})" if len(events) == 1 else f" ({checks} among them)"
 
 
 def _counted(counts: dict[str, int]) -> str:

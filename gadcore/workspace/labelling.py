@@ -53,13 +53,13 @@ def record_group(
     verdict: Verdict | str,
     weight: float | str,
     judged: Iterable[str],
-    draw: Draw = ("", None),
+    draws: Mapping[str, Draw],
     **values: Any,
 ) -> list[LabelEvent]:
     """Write one verdict for a group; each node counts ``weight``, or its share of what a ``GroupRule`` gives.
 
     Nodes of ``judged`` were looked at themselves and count 1. A node that has this verdict already counts at
-    least what it did. ``draw`` says how the queue chose the case that was looked at; no other node is one.
+    least what it did. ``draws`` says how the queue chose nodes that were looked at, one by one.
     """
     ids, looked_at, current = list(dict.fromkeys(node_ids)), set(judged), project.view().current
     word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
@@ -67,13 +67,12 @@ def record_group(
     each = GroupRule.parse(weight).weight(len(others)) if isinstance(weight, str) else checked_weight(weight)
     same = {node_id: e.weight for node_id, e in current.items() if e.verdict is word}
     weights = {node_id: max(each, same.get(node_id, 0.0)) for node_id in others}
-    cases = [node_id for node_id in ids if node_id in looked_at]
-    if draw != ("", None) and len(cases) != 1:
+    unseen = [node_id for node_id in draws if node_id not in ids or weights.get(node_id, 1.0) < 1.0]
+    if unseen:
         raise LabelError(
-            f"A strategy or an inclusion probability with {len(cases)} judged nodes in the group. Expected: "
-            "one, the case that the queue offered."
+            f"{unseen[0]!r} was drawn, but is not in the group or counts less than 1. Expected: draws of "
+            "nodes that were looked at themselves."
         )
-    draws = dict.fromkeys(cases, draw)
     return record(project, ids, word, weights=weights, draws=draws, **values)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +49,18 @@ class Verdicts:
         source: str = "ring",
         weight: float | str = 1.0,
         judged: Iterable[str] = (),
-        strategy: str = "",
-        inclusion_probability: float | None = None,
+        draws: Mapping[str, labelling.Draw] | None = None,
     ) -> list[LabelEvent]:
         """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones.
 
-        ``strategy`` and ``inclusion_probability`` are those of the one judged case.
+        ``draws`` has, of nodes that count 1, the strategy that chose them and their inclusion probability.
         """
-        draw, given = (strategy, inclusion_probability), {"analyst": analyst, "note": note, "source": source}
-        return labelling.record_group(self._project, node_ids, verdict, weight, judged, draw, **given)
+        given = {"analyst": analyst, "note": note, "source": source}
+        return labelling.record_group(self._project, node_ids, verdict, weight, judged, draws or {}, **given)
+
+    def offered(self, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, labelling.Draw]:
+        """How the queue as it stands (of ``strategy``, else of the preferred one) offers these nodes."""
+        return ordering.offered(self._project, list(node_ids), strategy)
 
     def record_offered(
         self,
@@ -75,7 +78,7 @@ class Verdicts:
         counts as a random check only if the queue had it as one.
         """
         ids = list(node_ids)
-        draws = ordering.offered(self._project, ids, strategy)
+        draws = self.offered(ids, strategy)
         return labelling.record(
             self._project, ids, verdict, analyst=analyst, draws=draws, note=note, source=source
         )

@@ -124,8 +124,10 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
         source=event.get("source") or "ring",
         weight=event.get("weight", 1.0),
         judged=event.get("judged", ()),
-        strategy=event.get("strategy") or "",
-        inclusion_probability=event.get("inclusion_probability"),
+        draws={
+            node: (draw.get("strategy") or "", draw.get("inclusion_probability"))
+            for node, draw in (event.get("draws") or {}).items()
+        },
     )
 
 

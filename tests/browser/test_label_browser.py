@@ -140,16 +140,19 @@ def test_blind_mode_hides_scores_at_once_and_moves_nothing(opened) -> None:
 def test_a_verdict_for_a_selection_is_one_step_to_undo(opened) -> None:
     page, workspace = opened
     order = rows(page)
-    chosen = order[2:6]
+    chosen = order[2:12]
+    offered = {case.node_id: case.inclusion_probability for case in workspace.queue(n=50)}
     row(page, chosen[0]).click(modifiers=["Control"])
     row(page, chosen[-1]).click(modifiers=["Shift"])
-    expect(part(page, "selection")).to_contain_text("4 nodes")
+    expect(part(page, "selection")).to_contain_text("10 nodes")
     page.keyboard.press("a")
     for node in chosen:
         marked(page, node, "anomalous")
     shows(page, order[0])
     settled(page)
     assert verdicts(workspace) == dict.fromkeys(chosen, "anomalous")
+    drawn = {node: event.inclusion_probability for node, event in workspace.current().items()}
+    assert drawn == {node: offered[node] for node in chosen}
     page.keyboard.press("z")
     for node in chosen:
         marked(page, node, "")

@@ -422,13 +422,9 @@ def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
 
 
 def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None:
-    draw = {"strategy": "audit", "inclusion_probability": 0.002}
-    nodes = ["n010", "n011", "n012"]
-    tab.say(
-        tab.event(
-            "group", nodes=nodes, verdict="anomalous", source="ring", weight="root", judged=["n010"], **draw
-        )
-    )
+    draws = {"n010": {"strategy": "audit", "inclusion_probability": 0.002}}
+    group = {"nodes": ["n010", "n011", "n012"], "source": "ring", "weight": "root", "judged": ["n010"]}
+    tab.say(tab.event("group", verdict="anomalous", draws=draws, **group))
     found = {node: event.inclusion_probability for node, event in workspace.current().items()}
     assert found == {"n010": 0.002, "n011": None, "n012": None}
 

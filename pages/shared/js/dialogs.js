@@ -98,8 +98,8 @@ class Dialogs {
     const decide = (verdict) => {
       const nodes = chosen();
       this.close();
-      const draw = nodes.includes(node) ? verdicts.draw(node) : {};
-      if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], ...draw });
+      const draws = verdicts.draws(nodes.filter((id) => id === node));
+      if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], draws });
     };
     const member = (row, i) => el("li", {}, el("label", {},
       boxes[i], el("span", { class: "rf-name" }, row.name), verdictChip(board.verdict(row.node_id))));

@@ -1,5 +1,7 @@
 // Verdicts given on this screen: painted at once, sent, and kept so that an undo can be painted at once too.
 
+const SELECTION = "selection"; // the source of what was marked together in the queue
+
 class Verdicts {
   constructor(app) {
     this.app = app;
@@ -9,7 +11,7 @@ class Verdicts {
   }
 
   /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
-  decide(verdict, nodes = null, source = "app", counts = {}) {
+  decide(verdict, nodes = null, source = SELECTION, counts = {}) {
     const { board, app } = this;
     const selected = [...app.queue.marked];
     const chosen = nodes || (selected.length ? selected : [board.current]);
@@ -28,10 +30,10 @@ class Verdicts {
 
   /** Send an event that names its nodes, and paint it; `counts` says how much a group counts. */
   give(nodes, verdict, source, counts) {
-    const one = nodes.length === 1 && source === "app";
+    const one = nodes.length === 1 && source === SELECTION;
     const event = one
       ? { kind: "verdict", node: nodes[0], ...this.draw(nodes[0]) }
-      : { kind: "group", nodes, source: source === "app" ? "selection" : source, ...counts };
+      : { kind: "group", nodes, source, draws: this.draws(nodes), ...counts };
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.board.give(nodes, verdict, seq);
     this.app.paint(nodes);
@@ -41,6 +43,11 @@ class Verdicts {
   draw(node) {
     const row = this.board.row(node);
     return { strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null };
+  }
+
+  /** Of several nodes that were looked at: {node: draw}. */
+  draws(nodes) {
+    return Object.fromEntries(nodes.map((node) => [node, this.draw(node)]));
   }
 
   undo() {
