@@ -36,6 +36,11 @@ DESCRIBED: dict[str, Described] = {
         "held-out labels.",
         ("auto", 1.0, 10.0, 100.0, 1000.0, 10000.0),
     ),
+    "eta": Described(
+        "η (weight of the labels)",
+        "Labelled against unlabelled nodes. Auto tries a grid and keeps the best on held-out labels.",
+        ("auto", 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0),
+    ),
     "k": Described("K (embedding size)", "Coordinates of a node's embedding.", least=2),
     "width": Described("Hidden units", "Width of the hidden layers.", least=2),
     "depth": Described("Depth", "Graph convolutions: how many hops a node hears.", least=1),
@@ -47,7 +52,7 @@ DESCRIBED: dict[str, Described] = {
     "max_hops": Described("Hops", "Largest k of ÂᵏX.", least=0),
     "trees": Described("Trees", "Number of trees.", least=1),
 }
-FIRST = ("encoder", "lambda_", "k", "depth", "epochs")  # always in sight; the others are under "More"
+FIRST = ("encoder", "lambda_", "eta", "k", "depth", "epochs")  # always in sight; the others are under "More"
 _HIDDEN = ("seed", "device", "threads")  # seed and device have fields of their own; threads is a setting
 
 

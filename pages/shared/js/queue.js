@@ -9,11 +9,13 @@ const VERDICT_FILTERS = [
   ["mine", "my labels"], ["any", "all nodes"],
 ];
 
+const ORDER = "Order of the queue";
+
 class QueuePane {
   constructor(app) {
     this.app = app;
     this.search = new SearchField(app);
-    this.strategy = this.select("Order of the queue", "strategy", () => this.order());
+    this.strategy = this.select(ORDER, "strategy", () => this.order());
     this.verdict = this.select("Which nodes", "filter", () => this.order());
     this.score = this.select("By score", "score-filter", () => this.order());
     this.column = this.select("By attribute", "column", () => this.columnChosen());
@@ -73,6 +75,7 @@ class QueuePane {
     for (const [field, value] of inForce) {
       if (document.activeElement !== field) field.value = value;
     }
+    this.strategy.title = `${ORDER}: ${this.strategy.selectedOptions[0]?.text ?? ""}`; // longer than the menu is wide
     this.value.disabled = !this.column.value;
   }
 
