@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.arrays import propagate
+from gadcore.detectors.plus import members
 from gadcore.detectors.trees import stacked
 from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import make_graph
@@ -91,3 +94,22 @@ def test_other_attributes_are_a_clear_error(fitted):
 def test_too_few_rounds_are_a_clear_error(planted, planted_labels):
     with pytest.raises(ModelError, match="rounds=5"):
         make_detector("xgb-graph", rounds=5).fit(planted[0], planted_labels)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sparse", "entries", "suits"),
+    [
+        (300, False, 10**9, True),
+        (1001, False, 10**9, False),
+        (300, True, 10**9, False),
+        (300, False, 1000, False),
+    ],
+)
+def test_an_plus_takes_trees_where_attributes_are_dense_and_can_be_held(
+    planted, monkeypatch, columns: int, sparse: bool, entries: int, suits: bool
+) -> None:
+    graph, _ = planted
+    monkeypatch.setattr(members, "TREE_ENTRIES", entries)
+    x = np.tile(np.asarray(graph.x, dtype=np.float32), (1, columns // graph.n_features + 1))[:, :columns]
+    wide = replace(graph, x=sp.csr_array(x) if sparse else x, feature_names=tuple(map(str, range(columns))))
+    assert members.suits_trees(wide) == suits

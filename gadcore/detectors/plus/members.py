@@ -43,7 +43,7 @@ BLOCK = 128  # columns diffused at a time: they stay in the processor's cache
 DIFFUSED, DIFFUSED_EVENLY = HOPS + 1, HOPS + 2  # places of diffused attributes, after the powers
 DIFFUSION_ENTRIES = 50_000_000  # of diffused attributes: two dense arrays, together 400 MB, are kept
 SPREADING, SPREADING_STEPS = 0.9, 30
-TREE_COLUMNS = 200  # trees only up to so many attributes
+TREE_COLUMNS, TREE_ENTRIES = 1000, 200_000_000  # trees only up to so many attributes, and numbers to split
 TREES: dict[str, Any] = {"rounds": 120, "learning_rate": 0.08}
 WIDE_TREES: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "columns": 0.2}
 ENOUGH = 50  # anomalous labels from which trees pay with many or sparse attributes
@@ -237,8 +237,13 @@ def tree_member(
 
 
 def suits_trees(graph: Graph) -> bool:
-    """Whether attributes are few and dense."""
-    return not sp.issparse(graph.x) and graph.n_features <= TREE_COLUMNS
+    """Whether attributes are dense, and few enough for [X, ÂX, Â²X] to be held and split.
+
+    amazon_fraud with 275 shuffled columns added, 20 + 80 labels, three seeds: average precision 38.0 without
+    trees, 77.6 with them (xgb-graph 81.0); reddit with 236 added: 4.5 and 4.3 (4.0).
+    """
+    small = 3 * graph.n_nodes * graph.n_features <= TREE_ENTRIES
+    return not sp.issparse(graph.x) and graph.n_features <= TREE_COLUMNS and small
 
 
 def _from_heads(name: str, kind: str, fitted: Fitted, task: Task, judge: Judge) -> Member:
