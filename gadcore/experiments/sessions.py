@@ -237,7 +237,8 @@ class _Desk:
             margin = np.abs(self.smoothed[nodes] @ w[:, 0] + b[0])
             nodes = nodes[np.argsort(margin, kind="stable")]
         name = self.session.strategy
-        return [Query(int(node), 0.0, name, strategy=name) for node in nodes[:n]]
+        chance = None if by_margin else 1.0 / max(1, len(nodes))
+        return [Query(int(node), 0.0, name, chance, strategy=name) for node in nodes[:n]]
 
 
 def _held_out(truth: Truth, share: float, rng: np.random.Generator) -> IntArray:

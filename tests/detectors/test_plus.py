@@ -438,3 +438,13 @@ def test_out_of_fold_weights_ask_no_more_of_verdicts_than_their_auc():
         for validated in (True, False)
     }
     assert spread[False] < 0.7 * spread[True]
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_caution_is_for_labels_that_a_ranking_chose(planted, planted_labels, drawn: bool) -> None:
+    graph, _ = planted
+    inclusion = {int(planted_labels.normal[0]): 0.01} if drawn else {}
+    labels = Labels(planted_labels.normal, planted_labels.anomalous, inclusion=inclusion)
+    detector = make_detector("an+")
+    detector.basis_ = BOTH
+    assert detector._task(detector._prepare(graph, None), labels, None, None).cautious == drawn

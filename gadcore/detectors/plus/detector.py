@@ -179,7 +179,9 @@ class AnPlus(Detector):
             assigned = assign_folds(products.graph, labels, self.folds, seed=self.seed, previous=before)
             fold = folds_of(products.graph, labels, assigned) if assigned else None
         task = Task.make(products.powers, labels, validation, fold, self.strengths, products.inverse)
-        return replace(task, cautious=True)
+        # Random checks among the labels tell that a ranking chose the others. Caution costs where it did not:
+        # Photo, 20 + 80 random labels, three seeds: average precision 77.1 without and 70.9 with it.
+        return replace(task, cautious=bool(labels.inclusion))
 
     def _bench(self, products: _Products, task: Task, labels: Labels, earlier: AnPlus | None) -> Bench:
         graph, powers = products.graph, products.powers
