@@ -11,8 +11,8 @@ epoch is chosen on validation AUC, else on label folds. Label weights count in t
 and jump between labelled nodes whatever their weight.
 
 The paper follows the authors' code for the rest and names no number of batches. 400 is one value for all
-graphs: validation AUC of seeds 100 to 102, 2.5 % labelled, with 100 and 400 batches was 79.2 and 78.5 on Cora,
-64.5 and 62.3 on Citeseer, 79.7 and 93.6 on Photo.
+graphs: validation AUC of seeds 100 to 102, 2.5 % labelled, with 100 and 400 batches was 79.2 and 78.5 on
+Cora, 64.5 and 62.3 on Citeseer, 79.7 and 93.6 on Photo.
 
 Saved: the classifier's weights by name, ``embedding`` (N, K), ``scores`` (N,).
 """
