@@ -102,6 +102,17 @@ def test_page_and_pictures_come_from_the_files(tmp_path: Path) -> None:
         assert f"figures/{name}.svg" in page
 
 
+def test_the_page_says_which_fits_ran_with_the_shorter_limit_of_epochs() -> None:
+    usual, longer = ({"settings": {"epochs": epochs}} for epochs in (500, 1000))
+    short = swept("photo", "an", "k", 8, 0, 0.9)  # from before settings were kept
+    rows = [short, {**swept("photo", "an", "k", 16, 0, 0.9), **longer}]
+    walks = {**swept("photo", "deepwalk", "k", 8, 0, 0.9), "settings": {"epochs": 1}}
+    small = {**swept("cora", "an", "k", 8, 0, 0.9), **usual}
+    said = "On Photo 1 of 2 fits ran with the limit of 500 epochs."
+    assert said in render([*rows, walks, small], [], [])
+    assert "limit of 500 epochs" not in render([*rows[1:], walks, small], [], [])
+
+
 def test_validation_nodes_are_not_drawn() -> None:
     assert embedding_picture([drawn("an")]).count("h0") == 5 + 4  # all nodes but one, and the legend
 

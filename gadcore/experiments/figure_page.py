@@ -11,7 +11,7 @@ import numpy as np
 
 from gadcore.experiments.embeddings import METHODS as EMBEDDED
 from gadcore.experiments.embeddings import PARTS
-from gadcore.experiments.published import GRAPHS, TRAINING_SECONDS
+from gadcore.experiments.published import EPOCHS, GRAPHS, LONGER, TRAINING_SECONDS
 from gadcore.experiments.rows import load_rows
 from gadcore.experiments.svg import Curve, Dots, curve_panels, scatter_panels
 
@@ -56,7 +56,8 @@ def render(swept: Sequence[Row], maps: Sequence[Row], times: Sequence[Row]) -> s
         if not found:
             parts.append(_MISSING)
             continue
-        parts += [f"![AUC against {NAMES[name]}](figures/{FILES[name]})\n", text(found), _table(found, name)]
+        picture = f"![AUC against {NAMES[name]}](figures/{FILES[name]})\n"
+        parts += [picture, text(found) + _limits(swept, name), _table(found, name)]
     return "\n".join([*parts, _time_section(times)])
 
 
@@ -132,6 +133,22 @@ def _table(found: Sweep, name: str) -> str:
             shown = [_cell(cells.get(value), value == best) for value in values]
             lines.append(f"| {graph} | {method} | {' | '.join(shown)} | {_splits(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _limits(rows: Sequence[Row], name: str) -> str:
+    """Which fits on the graphs of the longer limit of epochs ran with the shorter one; empty if none."""
+    where = [
+        row
+        for row in rows
+        if list(row.get("params") or {}) == [name]
+        and row["graph"] in LONGER
+        and row.get("settings", {}).get("epochs", EPOCHS) in (EPOCHS, LONGER[row["graph"]])
+    ]
+    short = [row for row in where if row.get("settings", {}).get("epochs", EPOCHS) == EPOCHS]
+    if not short:
+        return ""
+    graphs = " and ".join(graph.capitalize() for graph in LONGER if any(r["graph"] == graph for r in short))
+    return f"On {graphs} {len(short)} of {len(where)} fits ran with the limit of {EPOCHS} epochs.\n"
 
 
 def _lambda_words(found: Sweep) -> str:
