@@ -41,7 +41,7 @@ bench: env-dev browser
 	$(BIN)/python -m gadcore bench all
 
 experiments: env
-	$(BIN)/python -m gadcore experiments paper
+	$(BIN)/python -m gadcore experiments all
 
 screenshots: env-dev browser
 	$(BIN)/python -m benchmarks.screenshots
