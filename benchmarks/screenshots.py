@@ -73,6 +73,8 @@ def take(page: Page, address: str, project: str, name: str, suffix: str) -> None
     """One picture of one page, when it has come to rest."""
     page.goto(f"{address}/{name if name != 'Home' else ''}?project={project}")
     page.wait_for_load_state("networkidle")
+    page.get_by_role("link", name=name, exact=True).first.wait_for(timeout=60_000)
+    page.locator("[data-testid=stMain] h1, [data-testid=stMain] h2").first.wait_for(timeout=60_000)
     page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=60_000)
     if name == "Label":
         page.locator("canvas").first.wait_for(timeout=60_000)

@@ -96,6 +96,8 @@ class Dsad(Supervised):
         with torch.no_grad():
             weights[CENTRE].copy_(centres[:, None])
         weights[CENTRE].requires_grad_(False)
+        etas = torch.tensor(self._etas(), device=domain.device)
+        self._eta = etas.repeat_interleave(weights.count // len(etas))
         return history
 
     def _pretrain(self, domain: Domain, weights: Weights, task: SupervisedTask) -> list[Progress]:
@@ -117,9 +119,7 @@ class Dsad(Supervised):
         distance = task.outputs()
         powered = torch.where(task.targets > 0, 1.0 / (distance + EPSILON), distance)
         labelled = (task.seen * powered).sum(dim=1) / task.seen.sum(dim=1)
-        etas = torch.tensor(self._etas(), device=labelled.device)
-        eta = etas.repeat_interleave(len(labelled) // len(etas))
-        return self.outputs(task.weights, self._unlabelled).mean(dim=1) + eta * labelled
+        return self.outputs(task.weights, self._unlabelled).mean(dim=1) + self._eta * labelled
 
     def _etas(self) -> tuple[float, ...]:
         if self.eta == "auto":

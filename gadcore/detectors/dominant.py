@@ -115,7 +115,8 @@ class ReconstructionTask:
     def __init__(
         self, encoder: Encoder, domain: Domain, weights: Weights, alpha: float, held: IntArray | None = None
     ) -> None:
-        self.encoder, self.weights, self.alpha, self.held = encoder, weights, alpha, held
+        self.encoder, self.weights = encoder, weights
+        self.held = None if held is None or not len(held) else torch.as_tensor(held, device=domain.device)
         self._last = torch.empty(0)  # (N,) scores of the last loss
         self.field = domain.whole(encoder.hops)
         graph = domain.graph
@@ -125,6 +126,8 @@ class ReconstructionTask:
         x = domain.x
         length = np.asarray((x * x).sum(axis=1)).ravel()
         self.length = torch.tensor(length.astype(np.float32), device=domain.device)
+        self.by_x = (1 - alpha) / self.length.sqrt().mean().clamp_min(1e-12)
+        self.by_a = alpha / self.degree.sqrt().mean().clamp_min(1e-12)
 
     def embedding(self) -> Tensor:
         return self.encoder.embed(self.weights, self.field)
@@ -136,9 +139,7 @@ class ReconstructionTask:
         structure = self.degree - 2 * (z * around).sum(1) + ((z @ (z.T @ z)) * z).sum(1)
         structure = structure.clamp_min(1e-12).sqrt()
         attributes = self._attribute_error(self.field.domain.operator @ z).clamp_min(1e-12).sqrt()
-        by_x = attributes / self.length.sqrt().mean().clamp_min(1e-12)
-        by_a = structure / self.degree.sqrt().mean().clamp_min(1e-12)
-        return ((1 - self.alpha) * by_x + self.alpha * by_a)[None, :]
+        return (self.by_x * attributes + self.by_a * structure)[None, :]
 
     def _attribute_error(self, smoothed: Tensor) -> Tensor:
         """‖x_v − s_v W‖² = ‖x_v‖² − 2 (X Wᵀ)_v · s_v + s_vᵀ W Wᵀ s_v."""
@@ -154,6 +155,4 @@ class ReconstructionTask:
 
     def evaluate(self) -> Values | None:
         """Minus the mean score of held-out normal nodes; None without them."""
-        if self.held is None or not len(self.held):
-            return None
-        return np.array([-float(self._last[torch.as_tensor(self.held)].mean())])
+        return None if self.held is None else np.array([-float(self._last[self.held].mean())])

@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from gadcore.experiments.paper import EXTENSIONS
 from gadcore.experiments.published import GRAPHS
-from gadcore.experiments.rows import detector_of, known_graph, missing, ranked, run, settings_of, versions
+from gadcore.experiments.rows import detector_of, known_graph, missing, ranked, renew, settings_of, versions
 from gadcore.experiments.splits import Split, random_split
 from gadcore.graph import Graph, IntArray, Truth
 from gadcore.labels import Labels
@@ -186,7 +186,7 @@ def main(argv: list[str]) -> int:
 def _measure(wanted: list[ExtensionCell], path: Path, jobs: int) -> None:
     todo = missing(wanted, path, key_of)
     with tqdm(total=len(wanted), initial=len(wanted) - len(todo), file=sys.stderr, unit="fit") as bar:
-        for cell, row in run(wanted, path, COMMAND, jobs, measure, key_of):
+        for cell, row in renew(wanted, measure, key_of, path, COMMAND, jobs):
             bar.set_postfix_str(f"{cell.graph} {cell.experiment} {cell.method} AUC {row['auc']:.3f}")
             bar.update()
 

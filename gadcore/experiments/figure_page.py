@@ -137,18 +137,14 @@ def _table(found: Sweep, name: str) -> str:
 
 def _limits(rows: Sequence[Row], name: str) -> str:
     """Which fits on the graphs of the longer limit of epochs ran with the shorter one; empty if none."""
-    where = [
-        row
-        for row in rows
-        if list(row.get("params") or {}) == [name]
-        and row["graph"] in LONGER
-        and row.get("settings", {}).get("epochs", EPOCHS) in (EPOCHS, LONGER[row["graph"]])
-    ]
-    short = [row for row in where if row.get("settings", {}).get("epochs", EPOCHS) == EPOCHS]
+    varied = [row for row in rows if list(row.get("params") or {}) == [name] and row["graph"] in LONGER]
+    limits = [(row["graph"], row.get("settings", {}).get("epochs", EPOCHS)) for row in varied]
+    short = [graph for graph, epochs in limits if epochs == EPOCHS]
     if not short:
         return ""
-    graphs = " and ".join(graph.capitalize() for graph in LONGER if any(r["graph"] == graph for r in short))
-    return f"On {graphs} {len(short)} of {len(where)} fits ran with the limit of {EPOCHS} epochs.\n"
+    long = sum(epochs == LONGER[graph] for graph, epochs in limits)
+    graphs = " and ".join(graph.capitalize() for graph in LONGER if graph in short)
+    return f"On {graphs} {len(short)} of {len(short) + long} fits ran with the limit of {EPOCHS} epochs.\n"
 
 
 def _lambda_words(found: Sweep) -> str:

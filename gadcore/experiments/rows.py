@@ -170,15 +170,20 @@ def not_held(cells: Iterable[C], path: Path, key_of: Callable[[Row], str]) -> li
     return [cell for cell in cells if cell.key() not in done]
 
 
-def run(
+def run(cells: list[Cell], path: Path, command: str, jobs: int = 1) -> Iterator[tuple[Cell, Row]]:
+    """Measure what is missing, append each row when it is there, and yield it."""
+    return renew(cells, measure, key_of, path, command, jobs)
+
+
+def renew(
     cells: list[F],
+    measure: Callable[[F], Row],
+    key_of: Callable[[Row], str],
     path: Path,
     command: str,
     jobs: int = 1,
-    measure: Callable[[F], Row] = measure,  # type: ignore[assignment]  # the default serves plain cells
-    key_of: Callable[[Row], str] = key_of,
 ) -> Iterator[tuple[F, Row]]:
-    """Measure what is missing, append each row when it is there, and yield it."""
+    """``run`` for the cells of any study of fits."""
     todo = missing(cells, path, key_of)
     _drop(path, {cell.key() for cell in todo}, key_of)
     return carry_out(todo, measure, path, command, jobs)
