@@ -54,6 +54,7 @@ class Domain:
         self.graph, self.device = graph, device
         x = graph.x if columns is None else aligned_attributes(graph, columns)
         self.x = x if sp.issparse(x) else np.asarray(x, dtype=np.float32)
+        self._whole: dict[int, Field] = {}
 
     @cached_property
     def adjacency(self) -> Any:
@@ -71,7 +72,9 @@ class Domain:
 
     def whole(self, hops: int) -> Field:
         """The field of all nodes, for scoring."""
-        return Field(self, [np.arange(self.graph.n_nodes)] * (hops + 1), whole=True)
+        if hops not in self._whole:
+            self._whole[hops] = Field(self, [np.arange(self.graph.n_nodes)] * (hops + 1), whole=True)
+        return self._whole[hops]
 
     def _shells(self, targets: IntArray, hops: int) -> list[IntArray]:
         shells = [targets]

@@ -14,7 +14,7 @@ Saved: detector.json holds {"hops": k, "unit": bool, "intercept": b, "strength":
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TypeGuard
 
@@ -147,11 +147,18 @@ class Task:
     fold: IntArray | None
     strengths: Array
     inverse: Sequence[Array] = ()  # 1 / length of the rows of each of ``powers``, where they are kept
+    moments: dict[int, tuple[Array, Array]] = field(default_factory=dict)  # of columns, as they are needed
     cautious: bool = False  # judged out of fold, choose a C that is not clearly worse and extrapolates less
 
     @property
     def n_folds(self) -> int:
         return 0 if self.fold is None else int(self.fold.max()) + 1
+
+    def moments_of(self, hops: int) -> tuple[Array, Array]:
+        """``column_moments`` of these features."""
+        if hops not in self.moments:
+            self.moments[hops] = column_moments(self.powers[hops])
+        return self.moments[hops]
 
     @classmethod
     def make(
@@ -188,7 +195,7 @@ def fit_head(task: Task, hops: int, *, unit: bool = True) -> Fitted:
     z = task.powers[hops]
     rows = dense_rows(z, task.nodes, unit)
     if not unit:
-        shift, scale = column_moments(z)
+        shift, scale = task.moments_of(hops)
         rows = (rows - shift) / scale
     weights, strengths = _problems(task)
     w, b = fit_logistic(rows, task.y, weights, strengths)

@@ -3,7 +3,8 @@
 Batches of 10, 200 labels, five seeds; ``--wrong 0.05`` for analysts who err. Rows are appended to
 benchmarks/results/loop.jsonl and docs/loop.md is drawn from that file alone. A row has ``graph, method``
 (the strategy), ``seed, labels, wrong, model, anomalies, askable, curve`` (lists: labels, found, auc, ap),
-``auc, ap`` (held out, at the end), ``cpu_seconds, versions, command``.
+``auc, ap`` (held out, at the end), ``revision, cpu_seconds, versions, command``. A session of another
+revision of the loop is simulated again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
@@ -21,8 +23,8 @@ from tqdm import tqdm
 from gadcore.errors import GadError
 from gadcore.experiments.loop_tables import render
 from gadcore.experiments.published import GRAPHS
-from gadcore.experiments.rows import DEMO, carry_out, load_rows, not_held, reading_of, versions
-from gadcore.experiments.sessions import ENTROPY, LABELS, RANDOM, SESSION_STRATEGIES, simulate
+from gadcore.experiments.rows import DEMO, carry_out, forget, load_rows, reading_of, versions
+from gadcore.experiments.sessions import ENTROPY, LABELS, PLAIN, RANDOM, SESSION_STRATEGIES, simulate
 from gadcore.queries import DEFAULT
 from gadcore.settings import ROOT
 
@@ -30,9 +32,12 @@ RESULTS = ROOT / "benchmarks" / "results" / "loop.jsonl"
 PAGE = ROOT / "docs" / "loop.md"
 COMMAND = "python -m gadcore experiments loop"
 MODEL = "an+"
+REVISION = (
+    3  # of the model without validation labels and of the queue: raised when sessions come out otherwise
+)
 ALL_GRAPHS = (*GRAPHS, "reddit", "amazon_fraud", DEMO)
 # What matters most is there first when the study is stopped.
-_FIRST = (DEFAULT, RANDOM, "top", ENTROPY)
+_FIRST = (DEFAULT, PLAIN, "top", RANDOM, ENTROPY)
 ORDER = (*_FIRST, *(name for name in SESSION_STRATEGIES if name not in _FIRST))
 
 
@@ -56,6 +61,12 @@ def key_of(row: dict[str, Any]) -> str:
     return LoopCell(row["graph"], row["method"], row["seed"], row["labels"], row["wrong"], row["model"]).key()
 
 
+def outdated(cells: list[LoopCell], path: Path) -> list[LoopCell]:
+    """Sessions that the file does not hold, or holds of another revision of the loop."""
+    held = {key_of(row) for row in load_rows(path) if row.get("revision") == REVISION}
+    return [cell for cell in cells if cell.key() not in held]
+
+
 def measure(cell: LoopCell) -> dict[str, Any]:
     """Simulate one session."""
     reading = reading_of(cell.graph)
@@ -74,6 +85,7 @@ def measure(cell: LoopCell) -> dict[str, Any]:
     return {
         **asdict(cell),
         "experiment": "labelling sessions",
+        "revision": REVISION,
         "protocol": f"{cell.wrong:.0%} of the verdicts wrong" if cell.wrong else "",
         "anomalies": session.anomalies,
         "askable": int(reading.truth.known.sum()) - len(session.held_out),
@@ -100,7 +112,8 @@ def _simulate(given: argparse.Namespace) -> None:
         LoopCell(graph, strategy, seed, given.labels, given.wrong, given.model)
         for seed, graph, strategy in product(range(given.seeds), given.graphs, given.strategies)
     ]
-    todo = not_held(cells, RESULTS, key_of)
+    todo = outdated(cells, RESULTS)
+    forget(RESULTS, {cell.key() for cell in todo}, key_of)
     command = COMMAND + f" --labels {given.labels}" + (f" --wrong {given.wrong:g}" if given.wrong else "")
     with tqdm(total=len(cells), initial=len(cells) - len(todo), file=sys.stderr, unit="session") as bar:
         for cell, row in carry_out(todo, measure, RESULTS, command, given.jobs):

@@ -185,11 +185,11 @@ def renew(
 ) -> Iterator[tuple[F, Row]]:
     """``run`` for the cells of any study of fits."""
     todo = missing(cells, path, key_of)
-    _drop(path, {cell.key() for cell in todo}, key_of)
+    forget(path, {cell.key() for cell in todo}, key_of)
     return carry_out(todo, measure, path, command, jobs)
 
 
-def _drop(path: Path, keys: set[str], key_of: Callable[[Row], str]) -> None:
+def forget(path: Path, keys: set[str], key_of: Callable[[Row], str]) -> None:
     """Take the rows of these cells out of a file."""
     rows = load_rows(path)
     kept = [row for row in rows if key_of(row) not in keys]

@@ -5,8 +5,9 @@ cases, each gets a verdict, the model is fitted again from where it stood. Verdi
 are wrong with a given probability. A random fifth of each class is held out (or none, for studies of what the
 session itself says): never asked, only scored.
 
-Beside the strategies of the app there are two to compare with:
+Beside the strategies of the app there are three to compare with, none of them with audit cases:
 
+    plain     the highest scores as they are, near-duplicates too
     random    any open node
     entropy   smallest |w·z + b| of a logistic regression on z = ÂX: the uncertainty sampling that general
               active-learning packages do on the same features; at random until both classes are known
@@ -35,9 +36,10 @@ from gadcore.queries import AUDIT_SHARE, DEFAULT, STRATEGIES, Pool, Query, diver
 from gadcore.queries.pool import RECENT
 from gadcore.queries.sampling import Audit
 
-RANDOM, ENTROPY = "random", "entropy"
+PLAIN, RANDOM, ENTROPY = "plain", "random", "entropy"
 TITLES = {
     **{name: strategy.title for name, strategy in STRATEGIES.items()},
+    PLAIN: "Highest score and nothing else",
     RANDOM: "Blind draws",
     ENTROPY: "Uncertainty of a logistic regression",
 }
@@ -201,6 +203,8 @@ class _Desk:
         if n <= 0:
             return []
         strategy = self.session.strategy
+        if strategy == PLAIN:
+            return [Query(int(node), 0.0, PLAIN, strategy=PLAIN) for node in self._pool().open[:n]]
         if strategy in (RANDOM, ENTROPY):
             return self._compared(n, by_margin=strategy == ENTROPY)
         queries = queue_order(self._pool(), strategy, n, self.rng, AUDIT_SHARE)

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from gadcore.experiments.loop_tables import Line, chance
-from gadcore.experiments.sessions import ENTROPY, RANDOM, TITLES
+from gadcore.experiments.sessions import ENTROPY, PLAIN, RANDOM, TITLES
 from gadcore.queries import DEFAULT
 from pages.shared import palette
 from pages.shared.figures import tidy
@@ -75,7 +75,7 @@ def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
         line={
             "color": _COLOURS.get(name, palette.ACCENT),
             "width": 4 if thick else 1.5,
-            "dash": "dash" if name in (RANDOM, ENTROPY) else "solid",
+            "dash": "dash" if name in (PLAIN, RANDOM, ENTROPY) else "solid",
         },
         customdata=[[spread] for spread in line.std],
         hovertemplate="%{x} labels: %{y:.3~g}" + (" ± %{customdata[0]:.2~g}" if line.seeds > 1 else ""),

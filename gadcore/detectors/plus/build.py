@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -28,10 +27,11 @@ from gadcore.detectors.plus.members import (
     suits_trees,
     tree_member,
 )
+from gadcore.detectors.plus.products import Products
 from gadcore.detectors.plus.reduced import Directions
-from gadcore.detectors.plus.unlabelled import Scale, unusual_members
+from gadcore.detectors.plus.unlabelled import unusual_members
 from gadcore.detectors.progress import Reporter
-from gadcore.graph import Features, FloatArray, Graph
+from gadcore.graph import FloatArray, Graph
 from gadcore.metrics import auc
 
 FEW = 20  # labels at which the prior leans half towards the members that cope with few
@@ -44,18 +44,15 @@ WEAK = 0.01  # C of standardised heads that only know normal nodes
 class Bench:
     """What every member is built from."""
 
-    graph: Graph
-    adjacency: Any  # Â
-    walk: Any  # P
+    products: Products
     task: Task
     judge: Judge
     seed: int
     directions: Directions | None = None  # unless there are both labels
     embedding: FloatArray | None = None  # (N, r) coordinates of ``directions``
     centre: FloatArray | None = None  # (r,)
-    scale: Scale | None = None  # of the attributes, where no node is known to be anomalous
+    unusual: bool = False  # rank by what is unusual: no node is known to be anomalous
     chosen: dict[str, float] = field(default_factory=dict)  # C of each head in an earlier fit, by member
-    stacks: dict[tuple[int, bool], Features] = field(default_factory=dict)  # what trees read
 
     def task_of(self, member: str) -> Task:
         """The task; after an earlier fit its grid is that member's C and its two neighbours."""
@@ -64,15 +61,6 @@ class Bench:
         steps = np.abs(np.log10(self.task.strengths / self.chosen[member]))
         near = self.task.strengths[steps < 1.5]
         return replace(self.task, strengths=near) if len(near) else self.task
-
-    def stacked(self, hops: int, wide: bool) -> Features:
-        """[X, …, ÂʰX] of all nodes."""
-        from gadcore.detectors.trees import stacked
-
-        if (hops, wide) not in self.stacks:
-            everyone = np.arange(self.graph.n_nodes)
-            self.stacks[hops, wide] = stacked(self.task.powers[: hops + 1], everyone, wide)
-        return self.stacks[hops, wide]
 
 
 Step = Callable[[Bench, list[Member]], tuple[Member, float]]
@@ -104,10 +92,10 @@ def member_steps(basis: str, graph: Graph, anomalous: int) -> list[Step]:
 def build(bench: Bench, basis: str, report: Reporter) -> list[Member]:
     """All members that need no torch; the three unusual ones where no node is known to be anomalous."""
     members: list[Member] = []
-    if bench.scale is not None and bench.embedding is not None and bench.centre is not None:
-        members += unusual_members(bench.scale, bench.graph, bench.embedding, bench.centre, bench.judge)
+    if bench.unusual and bench.embedding is not None and bench.centre is not None:
+        members += unusual_members(bench.products.unusual, bench.embedding, bench.centre, bench.judge)
         report.step(float(np.mean(members[-1].scores)), stage="unusual nodes")
-    for step in member_steps(basis, bench.graph, int(bench.task.y.sum())):
+    for step in member_steps(basis, bench.products.graph, int(bench.task.y.sum())):
         member, loss = step(bench, members)
         members.append(member)
         report.step(loss, stage=member.name)
@@ -155,20 +143,20 @@ def _diffused(place: int) -> Step:
 
 def _smoothed(source: str) -> Step:
     def step(bench: Bench, done: list[Member]) -> tuple[Member, float]:
-        member = smoothed_member(next(m for m in done if m.name == source), bench.walk, bench.judge)
+        member = smoothed_member(next(m for m in done if m.name == source), bench.products.walk, bench.judge)
         return member, _ranking_loss(member, bench)
 
     return step
 
 
 def _propagation(bench: Bench, _: list[Member]) -> tuple[Member, float]:
-    member = propagation_member(bench.task, bench.judge, bench.adjacency)
+    member = propagation_member(bench.task, bench.judge, bench.products.adjacency)
     return member, _ranking_loss(member, bench)
 
 
 def _trees(hops: int, *, wide: bool = False) -> Step:
     def step(bench: Bench, _: list[Member]) -> tuple[Member, float]:
-        every = bench.stacked(hops, wide)
+        every = bench.products.stack(hops, wide)
         member = tree_member(bench.task, bench.judge, hops, bench.seed, every, wide=wide)
         return member, _ranking_loss(member, bench)
 

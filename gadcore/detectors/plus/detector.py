@@ -15,16 +15,15 @@ the mean of the normal nodes (of all, when none is labelled) as ``centre_``. Fil
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gadcore.detectors.arrays import normalised_adjacency, propagate
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, OnEpoch, Progress
 from gadcore.detectors.folds import assign_folds, folds_of
-from gadcore.detectors.linear import Task, inverse_norms, spread_out, usable
+from gadcore.detectors.linear import Task, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.build import Bench, build, member_steps, prior
 from gadcore.detectors.plus.combine import (
@@ -37,19 +36,14 @@ from gadcore.detectors.plus.combine import (
 )
 from gadcore.detectors.plus.files import read_model, write_model
 from gadcore.detectors.plus.members import (
-    HOPS,
     Judge,
     Member,
-    diffused_attributes,
-    random_walk,
-    rarity,
-    suits_diffusion,
 )
+from gadcore.detectors.plus.products import Products, products_of
 from gadcore.detectors.plus.reduced import leading_directions
 from gadcore.detectors.plus.scoring import Memory, score_grown
-from gadcore.detectors.plus.unlabelled import Scale
 from gadcore.detectors.progress import Reporter
-from gadcore.graph import Features, FloatArray, Graph, IntArray
+from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.labels import Labels
 from gadcore.metrics import auc, percentile_ranks
 
@@ -57,19 +51,6 @@ if TYPE_CHECKING:
     from gadcore.detectors.members import Members
 
 LAMBDAS = (1.0, 10.0, 100.0)
-
-
-@dataclass(frozen=True)
-class _Products:
-    """Â, P, ÂᵏX and with both labels diffused attributes of one graph, kept for the next fit on it."""
-
-    graph: Graph
-    adjacency: Any
-    walk: Any
-    powers: list[Features]
-    inverse: list[Array]  # 1 / length of their rows
-    rare: FloatArray | None = None  # weights of columns that were diffused
-    stacks: dict[tuple[int, bool], Features] = field(default_factory=dict)  # what trees read
 
 
 class AnPlus(Detector):
@@ -81,7 +62,6 @@ class AnPlus(Detector):
 
     spheres_: Members | None = None  # hypersphere members, for warm starts and new nodes
     strengths_: dict[str, float]  # C of each head, by member
-    _products: _Products | None = None
 
     def __init__(
         self,
@@ -120,11 +100,11 @@ class AnPlus(Detector):
     ) -> Self:
         earlier = warm_start if isinstance(warm_start, AnPlus) else None
         self.basis_ = basis_of(labels)
-        products = self._products = self._prepare(graph, earlier)
+        products = products_of(graph)
         task = self._task(products, labels, validation, earlier)
         bench = self._bench(products, task, labels, earlier)
         sphere_epochs = self._sphere_epochs(earlier)
-        steps = len(member_steps(self.basis_, graph, len(labels.anomalous))) + (bench.scale is not None)
+        steps = len(member_steps(self.basis_, graph, len(labels.anomalous))) + bench.unusual
         report = Reporter(on_epoch, steps + sphere_epochs)
         members = build(bench, self.basis_, report)
         self.spheres_ = None
@@ -148,28 +128,8 @@ class AnPlus(Detector):
         ]
         return sorted(rows, key=lambda row: -row["weight"])
 
-    def _prepare(self, graph: Graph, earlier: AnPlus | None) -> _Products:
-        kept = earlier._products if earlier is not None else None
-        if kept is not None and (kept.graph is graph or kept.graph.fingerprint == graph.fingerprint):
-            products = replace(kept, graph=graph)
-        else:
-            adjacency = normalised_adjacency(graph)
-            powers = propagate(graph, HOPS)
-            lengths = [inverse_norms(z) for z in powers]
-            products = _Products(graph, adjacency, random_walk(adjacency, graph), powers, lengths)
-        if self.basis_ == BOTH and products.rare is None and suits_diffusion(graph):
-            rare = rarity(graph)
-            wide = diffused_attributes(graph, products.adjacency, products.walk, rare)
-            products = replace(
-                products,
-                powers=[*products.powers, *wide],
-                inverse=[*products.inverse, *(inverse_norms(z) for z in wide)],
-                rare=rare,
-            )
-        return products
-
     def _task(
-        self, products: _Products, labels: Labels, validation: Labels | None, earlier: AnPlus | None
+        self, products: Products, labels: Labels, validation: Labels | None, earlier: AnPlus | None
     ) -> Task:
         fold: IntArray | None = None
         if self.basis_ == BOTH and not usable(validation):
@@ -178,25 +138,25 @@ class AnPlus(Detector):
             )
             assigned = assign_folds(products.graph, labels, self.folds, seed=self.seed, previous=before)
             fold = folds_of(products.graph, labels, assigned) if assigned else None
-        task = Task.make(products.powers, labels, validation, fold, self.strengths, products.inverse)
+        powers, inverse = products.powers, products.inverse
+        if self.basis_ == BOTH:
+            powers, inverse = [*powers, *products.wide], [*inverse, *products.wide_inverse]
+        task = Task.make(powers, labels, validation, fold, self.strengths, inverse)
         # Random checks among the labels tell that a ranking chose the others. Caution costs where it did not:
         # Photo, 20 + 80 random labels, three seeds: average precision 77.1 without and 70.9 with it.
-        return replace(task, cautious=bool(labels.inclusion))
+        return replace(task, cautious=bool(labels.inclusion), moments=products.moments)
 
-    def _bench(self, products: _Products, task: Task, labels: Labels, earlier: AnPlus | None) -> Bench:
-        graph, powers = products.graph, products.powers
-        judge = Judge(task, graph.n_nodes, self.seed)
-        bench = Bench(
-            graph, products.adjacency, products.walk, task, judge, self.seed, stacks=products.stacks
-        )
+    def _bench(self, products: Products, task: Task, labels: Labels, earlier: AnPlus | None) -> Bench:
+        powers = products.powers
+        bench = Bench(products, task, Judge(task, products.graph.n_nodes, self.seed), self.seed)
         if self.basis_ == BOTH:
             known = earlier is not None and earlier.basis_ == BOTH and earlier.auc_ is not None
             return replace(bench, chosen=earlier.strengths_) if earlier is not None and known else bench
         directions = leading_directions(powers, 2, self.seed)
         embedding = directions.embed(powers)
         centre = _normal_mean(embedding, labels) if len(labels.normal) else embedding.mean(axis=0)
-        scale = None if self.basis_ == ANOMALOUS_ONLY else Scale.of(graph)
-        return replace(bench, directions=directions, embedding=embedding, centre=centre, scale=scale)
+        unusual = self.basis_ != ANOMALOUS_ONLY
+        return replace(bench, directions=directions, embedding=embedding, centre=centre, unusual=unusual)
 
     def _sphere_epochs(self, earlier: AnPlus | None) -> int:
         if self.basis_ != BOTH or not self._grid():
@@ -302,12 +262,13 @@ class AnPlus(Detector):
         row = max(rows)[1] if rows else int(np.argmax(np.nan_to_num(self.spheres_.auc, nan=0.0)))
         self.embedding_, self.centre_ = self.spheres_.embedding(row), self.spheres_.centre(row)
 
-    def _remember(self, graph: Graph, labels: Labels, bench: Bench, products: _Products) -> Memory:
+    def _remember(self, graph: Graph, labels: Labels, bench: Bench, products: Products) -> Memory:
         y = labels.targets
         signed = np.where(y == 1, 1.0, -1.0) * balanced(y, labels.weights)
         ids = tuple(str(graph.node_ids[node]) for node in labels.indices)
         rare = products.rare if any(member.kind == "diffused" for member in self.members_) else None
-        return Memory(ids, signed, bench.directions, bench.centre, bench.scale, rare, self.spheres_)
+        scale = products.scale if bench.unusual else None
+        return Memory(ids, signed, bench.directions, bench.centre, scale, rare, self.spheres_)
 
     def _write(self, folder: Path) -> dict[str, Any]:
         return write_model(self, self._memory, folder)
@@ -316,7 +277,6 @@ class AnPlus(Detector):
         self._memory = read_model(self, folder, state)
         self.spheres_ = self._memory.spheres
         self.strengths_ = {m.name: m.head.strength for m in self.members_ if m.head is not None}
-        self._products = None
         self.history_ = []
 
 

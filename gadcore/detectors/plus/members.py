@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,9 @@ from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.combine import percentile_among
 from gadcore.graph import Features, FloatArray, Graph
 from gadcore.metrics import percentile_ranks
+
+if TYPE_CHECKING:
+    import xgboost
 
 Array = npt.NDArray[np.float64]
 
@@ -65,6 +69,20 @@ class Member:
     usual: FloatArray | None = None  # (D,) mean row of a diffused member, which its parts are told against
     row: int = -1  # of a sphere: its place among the hypersphere's members
     fold_scores: tuple[FloatArray, ...] = ()  # of all nodes, by the models without each fold; while fitting
+
+
+@dataclass(frozen=True)
+class Stack:
+    """[X, …, ÂʰX] of all nodes."""
+
+    rows: Features
+
+    @cached_property
+    def matrix(self) -> xgboost.DMatrix:
+        """The same as xgboost reads it."""
+        from gadcore.detectors.trees import as_matrix
+
+        return as_matrix(self.rows)
 
 
 class Judge:
@@ -211,18 +229,18 @@ def propagation_member(task: Task, judge: Judge, adjacency: Any) -> Member:
 
 
 def tree_member(
-    task: Task, judge: Judge, hops: int, seed: int, every: Features, *, wide: bool = False
+    task: Task, judge: Judge, hops: int, seed: int, every: Stack, *, wide: bool = False
 ) -> Member:
     """Boosted trees on [X, …, ÂʰX] (``every``); fold models score only the nodes that are looked at."""
     from gadcore.detectors.trees import as_matrix, boosted, margins
 
     settings = WIDE_TREES if wide else TREES
-    rows = every[task.nodes]
+    rows = every.rows[task.nodes]
     booster = boosted(rows, task.y, balanced(task.y, task.weight), seed=seed, **settings)
-    scores = margins(booster, every)
+    scores = margins(booster, every.matrix)
     held = []
     looked_at = np.union1d(judge.reference, judge.nodes)
-    seen_by_judge = as_matrix(every[looked_at]) if judge.folds else None
+    seen_by_judge = as_matrix(every.rows[looked_at]) if judge.folds else None
     for f in range(judge.folds):
         seen = task.fold != f
         part = boosted(

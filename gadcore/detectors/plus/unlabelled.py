@@ -7,6 +7,7 @@ neighbourhood   ||e_v − ē||²             e: leading whitened directions of �
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,14 +79,11 @@ def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
 
 
 def unusual_members(
-    scale: Scale, graph: Graph, embedding: FloatArray, centre: FloatArray, judge: Judge
+    unusual: Mapping[str, FloatArray], embedding: FloatArray, centre: FloatArray, judge: Judge
 ) -> list[Member]:
     """The three rankings as members; no label is used, so any label may judge them."""
-    found = {
-        "attributes": attribute_distance(scale, graph),
-        "residual": neighbour_residual(scale, graph),
-        "neighbourhood": np.square(embedding - centre).sum(axis=1).astype(np.float32),
-    }
+    away = np.square(embedding - centre).sum(axis=1).astype(np.float32)
+    found = {**unusual, "neighbourhood": away}
     return [Member(name, name, scores, judge.ranks(scores, ())) for name, scores in found.items()]
 
 

@@ -1,0 +1,106 @@
+"""What verdicts and settings do to the order of the queue, and how random checks and settings are kept."""
+
+from __future__ import annotations
+
+import pytest
+from board_tab import Tab
+from page_project import make_project
+
+from gadcore.workspace import Workspace
+from pages.shared.receipts import Receipts
+
+
+@pytest.fixture
+def workspace(home) -> Workspace:
+    return make_project(labels=False)
+
+
+@pytest.fixture
+def tab(workspace) -> Tab:
+    return Tab(workspace, Receipts())
+
+
+@pytest.fixture
+def ranked_tab(home) -> Tab:
+    """A tab on a project whose run has learnt from both kinds of verdict."""
+    return Tab(make_project(models=("sgc-lr",)), Receipts())
+
+
+def test_a_verdict_ranks_the_open_rows_again_under_the_same_key(ranked_tab) -> None:
+    tab, queue = ranked_tab, ranked_tab.payload["queue"]
+    first, *rest = [row["node_id"] for row in queue["rows"]]
+    assert queue["basis"]["verdicts"] == 0
+    tab.say(tab.event("verdict", node=first, verdict="normal"), queue=queue["key"], rows=queue["version"])
+    after = tab.payload["queue"]
+    assert (after["key"], after["merge"], after["basis"]["verdicts"]) == (queue["key"], True, 1)
+    nodes = [row["node_id"] for row in after["rows"]]
+    assert first not in nodes
+    assert nodes[: len(rest)] != rest
+    tab.say(queue=after["key"], rows=after["version"])
+    assert tab.payload["queue"]["rows"] is None
+    tab.say()  # a tab that has nothing gets the decided row too
+    assert tab.payload["queue"]["rows"][0]["node_id"] == first
+    assert not tab.payload["queue"]["merge"]
+
+
+def test_undo_and_the_switch_bring_the_order_of_the_run_back(ranked_tab) -> None:
+    tab, queue = ranked_tab, ranked_tab.payload["queue"]
+    own = [row["node_id"] for row in queue["rows"]]
+    tab.say(tab.event("verdict", node=own[0], verdict="normal"))
+    tab.say(tab.event("undo"))
+    assert [row["node_id"] for row in tab.payload["queue"]["rows"]][: len(own)] == own
+    assert tab.payload["queue"]["basis"]["verdicts"] == 0
+    tab.say(tab.event("verdict", node=own[0], verdict="normal"))
+    tab.say(tab.event("prefer", key="provisional", value=False))
+    assert [row["node_id"] for row in tab.payload["queue"]["rows"]][: len(own)] == own
+    assert not tab.payload["queue"]["basis"]["enabled"]
+
+
+def test_a_verdict_of_another_analyst_reaches_the_order_too(ranked_tab) -> None:
+    tab, queue = ranked_tab, ranked_tab.payload["queue"]
+    tab.workspace.record(queue["rows"][5]["node_id"], "normal", analyst="ben")
+    tab.say(queue=queue["key"], rows=queue["version"])
+    assert tab.payload["queue"]["merge"]
+    assert tab.payload["queue"]["rows"][0]["provisional_rank"]
+
+
+def test_tuning_changes_the_order_at_once_and_is_told_to_the_tab(workspace, tab):
+    workspace.train()
+    before = tab.say()["queue"]
+    assert before["choice"] == {
+        "strategy": "greedy-diverse",
+        "audit_share": 0.15,
+        "dial": 0.5,
+        "near_duplicates": False,
+    }
+    after = tab.say(tab.event("prefer", key="audit_share", value=0.5))["queue"]
+    assert after["choice"]["audit_share"] == 0.5
+    assert after["key"] != before["key"]
+
+    def checks(queue):
+        return sum(row["inclusion_probability"] is not None for row in queue["rows"])
+
+    assert checks(after) > 2 * checks(before)
+    assert checks(tab.say(tab.event("prefer", key="audit_share", value=0.0))["queue"]) == 0
+
+
+def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
+    dialled = {each["name"] for each in tab.payload["project"]["strategies"] if each["dialled"]}
+    assert dialled == {"greedy-diverse", "disagreement"}
+
+
+def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None:
+    draws = {"n010": {"strategy": "audit", "inclusion_probability": 0.002}}
+    group = {"nodes": ["n010", "n011", "n012"], "source": "ring", "weight": "root", "judged": ["n010"]}
+    tab.say(tab.event("group", verdict="anomalous", draws=draws, **group))
+    found = {node: event.inclusion_probability for node, event in workspace.current().items()}
+    assert found == {"n010": 0.002, "n011": None, "n012": None}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("comparison", {}), ("nonsense", 1), ("dial", "x"), ("auto_retrain", -2)]
+)
+def test_only_known_settings_with_valid_values_are_kept(tab, workspace, key, value) -> None:
+    tab.say(tab.event("prefer", key=key, value=value))
+    assert workspace.preference(key) is None
+    assert tab.payload["notices"][-1]["level"] == "error"
