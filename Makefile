@@ -35,7 +35,7 @@ lint: env-dev
 	$(BIN)/python -m mypy
 
 test: env-dev browser lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 4
 
 bench: env-dev browser
 	$(BIN)/python -m gadcore bench all

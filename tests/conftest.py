@@ -20,6 +20,14 @@ from gadcore.store import close_stores
 from gadcore.worker import stop as stop_workers
 
 CI = os.environ.get("CI") == "true"
+BROWSER = Path(__file__).parent / "browser"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What runs in one process: a file, and all that needs the browser, which is collected first."""
+    for item in items:
+        group = "browser" if BROWSER in item.path.parents else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture
