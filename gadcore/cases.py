@@ -80,6 +80,7 @@ class QueueRow:
     reason: str
     strategy: str
     inclusion_probability: float | None = None  # given for audit cases: pass it back to record()
+    drawn_after: int | None = None  # likewise
     provisional_rank: int | None = None  # with the verdicts since the run; None: there are none, or it is off
 
 

@@ -94,6 +94,7 @@ class LabelEvent:
     strategy: str = ""  # which query chose the case
     inclusion_probability: float | None = None  # of the audit draw; None when chosen actively
     weight: float = 1.0  # below 1: given with a group, nobody looked at this node itself
+    drawn_after: int | None = None  # of the audit draw: id of the last event before it
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -28,7 +29,7 @@ from gadcore.experiments.audit_tables import looks
 from gadcore.experiments.rows import load_rows
 from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.queries import STRATEGIES, Pool
-from gadcore.queries.sampling import CHANCES, strata, stratum_of, stratum_sizes, top_size
+from gadcore.queries.sampling import CHANCES, chances, strata, stratum_of, stratum_sizes, top_size
 
 
 def event(number: int, anomalous: bool | None, probability: float | None = None) -> LabelEvent:
@@ -248,14 +249,47 @@ def test_the_measured_coverage_is_what_is_said_of_it():
     sample = rows[::20]  # every twentieth: all of them take half a minute
     shown = [look for row in sample for look in looks(row)[0] if look.interval is not None]
     assert np.mean([look.covers for look in shown]) > int(said[3]) / 100
-    line = r"^\| sgc-lr/64 \| \w+ \| \d+ \| [^|]+ \| (\d+) of \d+ \| (\d+) \|"
+    line = r"^\| sgc-lr/64 \| [\w ,]+ \| \d+ \| [^|]+ \| (\d+) of \d+ \| (\d+) \|"
     table = re.findall(line, PAGE.read_text(encoding="utf-8"), re.M)
     shown_in_all, held = np.sum([[int(a), int(b)] for a, b in table], axis=0)
     assert held / shown_in_all > int(said[3]) / 100
 
 
-def test_unsure_verdicts_are_no_draws():
-    assert audit_draws(1000, [event(1, None, 0.001), event(2, False, 0.001)])[0].open_before == 999
+def test_unsure_draws_widen_the_interval_and_leave_the_estimate_alone():
+    decided = [event(i, i % 20 == 0, 0.5 / 750) for i in range(60)]
+    unsure = [event(100 + i, None, 0.5 / 750) for i in range(10)]
+    plain, wide = audit(1000, decided), audit(1000, decided + unsure)
+    assert (wide.draws, wide.hits) == (plain.draws, plain.hits) == (60, 3)
+    assert wide.left_interval[0] < plain.left_interval[0] + 1
+    assert wide.left_interval[1] > 1.3 * plain.left_interval[1]
+
+
+def test_a_draw_is_weighed_by_the_moment_it_was_drawn():
+    """Fifty hits between draw and verdict are found, and were in the stratum that the draw stood for."""
+    hits = [event(i, True) for i in range(1, 51)]
+    late = [replace(event(60 + i, False, 0.5 / 750), drawn_after=0) for i in range(3)]
+    draws = audit_draws(1000, [*hits, *late])
+    assert [(draw.found_before, draw.open_before) for draw in draws] == [(0, 1000)] * 3
+    unknown = audit_draws(1000, [*hits, *(replace(one, drawn_after=None) for one in late)])
+    assert [(draw.found_before, draw.open_before) for draw in unknown] == [(50, 950), (50, 949), (50, 948)]
+
+
+@pytest.mark.parametrize("found", [0, 4])
+def test_when_every_node_has_a_verdict_there_is_nothing_left(found):
+    report = audit(30, [event(i, i < found) for i in range(30)])
+    assert (report.left, report.left_interval, report.stop) == (0, (0, 0), True)
+    assert "Every node" in report.hint
+
+
+def test_without_a_find_the_hint_says_how_many_there_can_be():
+    report = audit(1000, [event(i, False, 0.5 / 750) for i in range(60)])
+    assert not report.stop
+    assert "at most" in report.hint
+
+
+@pytest.mark.parametrize("n", [3, 9, 14, 25, 43, 100, 999, 5000])
+def test_the_stratum_of_a_draw_is_known_from_its_probability(n):
+    assert [stratum_of(p, n) for p in chances(n) if p] == [h for h, p in enumerate(chances(n)) if p]
 
 
 def test_probability_of_a_draw_tells_its_stratum():

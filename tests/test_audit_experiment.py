@@ -32,7 +32,7 @@ def study(tmp_path, monkeypatch, planted):
 def record(**more: Any) -> dict[str, Any]:
     """50 verdicts, 30 of them on random checks of the rest, among 2,000 nodes with 20 anomalies."""
     verdicts = "1" * 10 + "0" * 40
-    base = {"graph": "g", "method": "sgc-lr/64", "seed": 0, "labels": 50, "checks": 0}
+    base = {"graph": "g", "method": "sgc-lr/64", "seed": 0, "labels": 50, "checks": 0, "still": None}
     tops = {"50": "a" * 10 + "n" * 50 + "A" * 5 + "N" * 35}
     draws = {str(0.5 / 1500): list(range(20, 50))}
     return {
@@ -41,6 +41,7 @@ def record(**more: Any) -> dict[str, Any]:
         "anomalies": 20,
         "verdicts": verdicts,
         "draws": draws,
+        "batches": [0, 10, 20, 30, 40],
         "tops": tops,
         **more,
     }
@@ -71,12 +72,14 @@ def test_sessions_are_recorded_once_and_drawn(study) -> None:
     arguments += ["--file", str(audit.RESULTS)]
     assert command_line(["experiments", "audit", *arguments, "--seeds", "1"]) == 0
     first = load_rows(audit.RESULTS)
-    assert [len(row["verdicts"]) for row in first] == [70]
+    assert [(row["still"], len(row["verdicts"])) for row in first] == [(None, 70), (50, 70)]
     assert sum(map(len, first[0]["draws"].values())) >= 20
     assert [len(top) for top in first[0]["tops"].values()] == [100]
     assert audit.main([*arguments, "--seeds", "1"]) == 0
     assert load_rows(audit.RESULTS) == first
-    assert "| sgc-lr | planted | 1 | precision of the top 100 |" in audit.PAGE.read_text(encoding="utf-8")
+    page = audit.PAGE.read_text(encoding="utf-8")
+    assert "| sgc-lr | planted | 1 | precision of the top 100 |" in page
+    assert "| sgc-lr | planted, not retrained | 1 | precision of the top 100 |" in page
 
 
 def test_calibration_is_measured_on_nodes_without_a_label(study) -> None:

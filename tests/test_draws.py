@@ -8,6 +8,7 @@ import pytest
 from commands import answer, spoken
 from probe_detector import reading, register, unregister
 
+from gadcore.audit import audit_draws
 from gadcore.errors import LabelError
 from gadcore.workspace import Workspace, ordering
 from gadcore.workspace.project import DERIVED
@@ -41,7 +42,7 @@ def test_a_random_check_answered_with_its_ring_is_a_draw(project: Workspace) -> 
         "anomalous",
         weight="root",
         judged=[case.node_id],
-        draws={case.node_id: (case.strategy, case.inclusion_probability)},
+        draws={case.node_id: (case.strategy, case.inclusion_probability, case.drawn_after)},
     )
     assert [e.node_id for e in events if e.inclusion_probability is not None] == [case.node_id]
     assert [e.node_id for e in events if e.strategy] == [case.node_id]
@@ -53,7 +54,7 @@ def test_a_random_check_answered_with_its_ring_is_a_draw(project: Workspace) -> 
 def test_only_nodes_that_were_looked_at_can_be_draws(project: Workspace, drawn: str) -> None:
     with pytest.raises(LabelError, match=f"{drawn!r} was drawn"):
         project.record_group(
-            ["n001", "n002"], "a", weight=0.5, judged=["n001"], draws={drawn: ("audit", 0.01)}
+            ["n001", "n002"], "a", weight=0.5, judged=["n001"], draws={drawn: ("audit", 0.01, None)}
         )
     assert project.current() == {}
 
@@ -64,7 +65,7 @@ def test_random_checks_marked_together_are_draws(project: Workspace) -> None:
         [row.node_id for row in rows],
         "normal",
         source="selection",
-        draws={row.node_id: (row.strategy, row.inclusion_probability) for row in rows},
+        draws={row.node_id: (row.strategy, row.inclusion_probability, row.drawn_after) for row in rows},
     )
     wanted = {row.node_id: row.inclusion_probability for row in rows}
     assert {event.node_id: event.inclusion_probability for event in found} == wanted
@@ -134,3 +135,57 @@ def test_two_tabs_extend_an_order_without_doubling_cases(project: Workspace, mon
         tab.join()
     nodes = [query.node for query in order.queries]
     assert len(nodes) == len(set(nodes)) > 0
+
+
+def test_a_draw_remembers_when_it_was_drawn_however_late_it_is_answered(project: Workspace) -> None:
+    """Fifteen hits between draw and verdict must not be counted again in what the draw stands for."""
+    case = checks(project)[-1]
+    others = [row for row in project.queue(n=40) if row.inclusion_probability is None][:15]
+    for row in others:
+        project.record(row.node_id, "anomalous", strategy=row.strategy)
+    event = project.record(
+        case.node_id,
+        "normal",
+        strategy=case.strategy,
+        inclusion_probability=case.inclusion_probability,
+        drawn_after=case.drawn_after,
+    )
+    assert event.drawn_after == case.drawn_after == 0
+    draw = audit_draws(project.graph.n_nodes, project.verdicts_in_order())[0]
+    assert (draw.found_before, draw.open_before) == (0, project.graph.n_nodes)
+    after = project._project.view().last_id
+    fresh = [row for row in project.queue(n=290) if row.inclusion_probability is not None]
+    assert {row.drawn_after for row in fresh} == {0, after}
+
+
+def test_a_waiting_case_that_is_drawn_becomes_a_random_check(project: Workspace) -> None:
+    """Draws of cases that are queued anyway must not be lost, or the top would be drawn too seldom."""
+    first = project.queue(n=60)
+    longer = {row.node_id: row for row in project.queue(n=260)}
+    turned = [
+        row
+        for row in first
+        if row.inclusion_probability is None and longer[row.node_id].inclusion_probability is not None
+    ]
+    assert turned
+    assert [row.node_id for row in first] == list(longer)[: len(first)]
+
+
+def test_cases_opened_by_undo_come_back_into_a_queue_that_had_run_out(project: Workspace) -> None:
+    every = [str(node) for node in project.graph.node_ids]
+    project.record_group(every[:-10], "normal")
+    assert len(project.queue(n=60)) == 10
+    project.undo()
+    assert len(project.queue(n=60)) == 60
+
+
+def test_the_queue_around_anomalies_follows_each_new_one(project: Workspace) -> None:
+    assert all(row.strategy != "ring" for row in project.queue(strategy="ring", n=20))
+    for node in range(2):
+        name = str(project.graph.node_ids[node])
+        project.record(name, "anomalous")
+        around = {str(project.graph.node_ids[i]) for i in project.graph.neighbours(node)[0]} - set(
+            project.current()
+        )
+        offered = {row.node_id for row in project.queue(strategy="ring", n=40)}
+        assert around <= offered

@@ -249,3 +249,25 @@ def simulated(graph, y, name: str, seed: int) -> int:
         else:
             asked += [query.node for query in queue_order(pool, name, 10, rng_)]
     return int(y[asked].sum())
+
+
+@pytest.mark.parametrize("name", ["greedy-diverse", "top", "uncertainty"])
+def test_a_batch_that_was_begun_is_completed_without_near_duplicates(name, planted):
+    """Groups of four equal nodes: what was just asked is not asked again in the same batch."""
+    space = np.repeat(np.random.default_rng(0).normal(size=(75, 8)), 4, axis=0).astype(np.float32)
+    space /= np.linalg.norm(space, axis=1, keepdims=True)
+    whole = Pool(scores=np.linspace(1, 0, 300), basis=space)
+    asked = [query.node for query in STRATEGIES[name].select(whole, 3, rng())]
+    labels = Labels.from_indices(planted[0], normal=sorted(asked))
+    pool = Pool(scores=whole.scores, labels=labels, basis=space, begun=asked)
+    rest = [query.node for query in STRATEGIES[name].select(pool, 7, rng())]
+    groups = [node // 4 for node in [*asked, *rest]]
+    assert len(set(groups)) == 10
+
+
+def test_equal_nodes_are_near_duplicates_where_most_nodes_are_equal():
+    space = np.zeros((100, 4), dtype=np.float32)
+    space[:, 0] = 1
+    space[90:, 0], space[90:, 1:4] = 0, np.random.default_rng(0).normal(size=(10, 3))
+    chosen = distinct(space, np.arange(100), 5, seed=0)
+    assert sum(node < 90 for node in chosen) == 1

@@ -60,6 +60,7 @@ def test_a_data_base_of_the_first_version_opens_with_its_labels_and_runs(setting
     run = store.runs.add("payments-1", RUN)
     with store.database.writing() as connection:
         connection.execute(text("ALTER TABLE runs DROP COLUMN for_use"))
+        connection.execute(text("ALTER TABLE label_events DROP COLUMN drawn_after"))
         connection.execute(update(schema.schema_version).values(version=1))
     close_stores()
     opened = open_store(settings)

@@ -1,11 +1,13 @@
 """``python -m gadcore experiments audit``: do the intervals of the audit hold what they promise?
 
 200 simulated sessions on each of three graphs: 200 labels in batches of ten with the settings of the app,
-then 200 cases of the random audit alone. A row of benchmarks/results/audit.jsonl is the record of one
-session, not an estimate: ``graph, method`` (the model), ``seed, labels, nodes, anomalies, verdicts`` (one
-character each, 1 anomalous), ``draws`` (inclusion probability → positions among the verdicts of the audit
-cases drawn with it), ``tops`` (labels given → the best LIST nodes of the ranking then, a character each: a or
-n with a verdict, A or N without, by the truth), ``cpu_seconds, versions, command``.
+then 200 cases of the random audit alone; and as many in which nobody retrains after the first 50. A row of
+benchmarks/results/audit.jsonl is the record of one session, not an estimate: ``graph, method`` (the model),
+``seed, labels, still`` (labels of the last retraining), ``nodes, anomalies, verdicts`` (one character each, 1
+anomalous), ``draws`` (inclusion probability → positions among the verdicts of the audit cases drawn with it),
+``batches`` (verdicts given when each batch was drawn), ``tops`` (labels given → the best LIST nodes of the
+ranking then, a character each: a or n with a verdict, A or N without, by the truth), ``cpu_seconds, versions,
+command``.
 
 docs/audit.md is drawn from the files alone: the estimators of gadcore/audit.py are applied to the records, so
 that a change of an estimator needs no session to be simulated again.
@@ -45,6 +47,7 @@ DIRECTIONS, STRENGTH = 64, 10.0
 LIST = 100  # length of the list whose precision the app shows first
 CHECKS = 200  # random checks after the labels: what the app advises where it cannot tell
 EVERY = 50  # labels between two looks
+STILL = 50  # labels of the last retraining in sessions without one later
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class AuditCell:
     seed: int
     labels: int = LABELS
     checks: int = CHECKS
+    still: int | None = None
 
     def key(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
@@ -63,7 +67,8 @@ class AuditCell:
 
 def key_of(row: dict[str, Any]) -> str:
     """The key of the session that a row is of."""
-    return AuditCell(row["graph"], row["method"], row["seed"], row["labels"], row["checks"]).key()
+    names = ("graph", "method", "seed", "labels", "checks", "still")
+    return AuditCell(**{name: row[name] for name in names}).key()
 
 
 def measure(cell: AuditCell) -> dict[str, Any]:
@@ -86,6 +91,7 @@ def measure(cell: AuditCell) -> dict[str, Any]:
         params=params,
         labels=cell.labels,
         checks=cell.checks,
+        still=cell.still,
         seed=cell.seed,
         holdout=0.0,
         on_fit=look,
@@ -96,6 +102,7 @@ def measure(cell: AuditCell) -> dict[str, Any]:
         "anomalies": session.anomalies,
         "verdicts": "".join(map(str, session.verdicts)),
         "draws": _draws(session),
+        "batches": session.batches,
         "tops": tops,
         "cpu_seconds": round(time.process_time() - start, 3),
         "versions": versions(),
@@ -153,8 +160,8 @@ def draw_page() -> None:
 def _simulate(given: argparse.Namespace) -> None:
     seeds = range(given.first, given.first + given.seeds)
     cells = [
-        AuditCell(graph, given.model, seed, given.labels, given.checks)
-        for graph, seed in product(given.graphs, seeds)
+        AuditCell(graph, given.model, seed, given.labels, given.checks, still)
+        for graph, still, seed in product(given.graphs, (None, STILL), seeds)
     ]
     todo = not_held(cells, given.file, key_of)
     command = f"{COMMAND} --model {given.model}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def report_at(row: Row, labels: int, k: int) -> AuditReport:
             analyst="simulated",
             at=_WHEN,
             inclusion_probability=probability.get(at),
+            drawn_after=row["batches"][bisect_right(row["batches"], at) - 1] - 1,
         )
         for at, said in enumerate(row["verdicts"][:labels])
     ]
@@ -195,10 +197,11 @@ def _mean(values: Sequence[float | None]) -> str:
 
 
 def _sessions(judged: Sequence[Judged]) -> dict[tuple[str, str], list[Judged]]:
-    """Sessions by model and graph, the model with most sessions first."""
+    """Sessions by model and graph (and whether anybody retrained), the model with most sessions first."""
     groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for one in judged:
-        groups[one[0]["method"], one[0]["graph"]].append(one)
+        still = "" if one[0]["still"] is None else ", not retrained"
+        groups[one[0]["method"], one[0]["graph"] + still].append(one)
     return dict(sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
@@ -215,11 +218,12 @@ _HEAD = f"""# Does the audit hold what it promises?
 Drawn by `python -m gadcore experiments audit --render` from `benchmarks/results/audit.jsonl` and
 `calibration.jsonl` alone. Each session is a simulated analyst who labels 200 cases as in the app (default
 strategy, audit share 15 %, batches of ten, the model fitted again after each), then follows the app's
-advice and makes 200 random checks. Every 50 verdicts each interval that the app would show is compared with
-the truth. All intervals aim at 95 %. What is left needs {LEAST_DRAWS} random checks, the recall
-{LEAST_RECALL_DRAWS}; before that the app says what is missing, and nothing is counted as shown. The gates
-are numbers of checks, never the width of an interval: to show narrow intervals alone would lower their
-coverage.
+advice and makes 200 random checks; *not retrained*: the model is left as it is after 50 labels, and cases
+come a hundred at a time from one ranking. Every 50 verdicts (where a batch ends) each interval that the app
+would show is compared with the truth. All intervals aim at 95 %. What is left needs {LEAST_DRAWS} random
+checks, the recall {LEAST_RECALL_DRAWS}; before that the app says what is missing, and nothing is counted as
+shown. The gates are numbers of checks, never the width of an interval: to show narrow intervals alone would
+lower their coverage.
 
 `sgc-lr/64` is sgc-lr on 64 directions of Â²X with one regularisation strength, a stand-in that takes a
 fraction of a second per session: the audit takes nothing from the model but its ranking. Estimators were

@@ -5,7 +5,8 @@ cases, each gets a verdict, the model is fitted again from where it stood. Verdi
 are wrong with a given probability. A random fifth of each class is held out (or none, for studies of what the
 session itself says): never asked, only scored.
 
-Beside the strategies of the app there are three to compare with, none of them with audit cases:
+Beside the strategies of the app there are three to compare with, none of them with audit cases (blind draws
+are none either: they need none of the caution that a model takes with chosen labels):
 
     plain     the highest scores as they are, near-duplicates too
     random    any open node
@@ -47,6 +48,7 @@ SESSION_STRATEGIES = tuple(TITLES)
 
 LABELS, BATCH, HELD_OUT = 200, 10, 0.2
 CHECK_BATCH = 50  # random checks between two fits
+AHEAD = 100  # cases chosen at a time where nobody retrains
 LEAST = 2  # nodes of each class: one to find, one to hold out
 
 
@@ -77,6 +79,7 @@ class Session:
     asked: list[int] = field(default_factory=list)  # nodes in the order asked
     verdicts: list[int] = field(default_factory=list)  # 1 anomalous, 0 normal
     inclusion: dict[int, float] = field(default_factory=dict)  # audit draws
+    batches: list[int] = field(default_factory=list)  # verdicts given when each batch was chosen
     steps: list[Step] = field(default_factory=list)
 
     def labels(self, graph: Graph) -> Labels:
@@ -105,12 +108,14 @@ def simulate(
     seed: int = 0,
     holdout: float = HELD_OUT,
     checks: int = 0,
+    still: int | None = None,
     on_step: OnStep | None = None,
     on_fit: OnFit | None = None,
 ) -> Session:
     """Label in batches until ``labels`` verdicts are given or no node is left to ask about.
 
-    Then come ``checks`` cases of the random audit alone.
+    Then come ``checks`` cases of the random audit alone. After ``still`` labels the model is not fitted any
+    more and cases are chosen AHEAD at a time, as in the queue of an analyst who never retrains.
     """
     _check(strategy, labels, batch, wrong, holdout)
     rng = np.random.default_rng(seed)
@@ -121,13 +126,17 @@ def simulate(
     session = Session(strategy, model, seed, wrong, held, anomalies)
     desk = _Desk(graph, truth, session, allowed, rng, params or {})
     while True:
-        desk.fit()
+        if still is None or len(session.asked) <= still:
+            desk.fit()
+        else:
+            batch = max(batch, AHEAD)
         session.steps.append(desk.measure())
         if on_fit is not None:
             on_fit(session, desk.detector)
         stopped = on_step is not None and on_step(session.steps[-1])
         if checks and len(session.asked) >= labels:
             session.strategy, labels, checks, batch = Audit.name, labels + checks, 0, CHECK_BATCH
+        session.batches.append(len(session.asked))
         queries = [] if stopped else desk.choose(min(batch, labels - len(session.asked)))
         if not queries:
             return session
@@ -241,8 +250,7 @@ class _Desk:
             margin = np.abs(self.smoothed[nodes] @ w[:, 0] + b[0])
             nodes = nodes[np.argsort(margin, kind="stable")]
         name = self.session.strategy
-        chance = None if by_margin else 1.0 / max(1, len(nodes))
-        return [Query(int(node), 0.0, name, chance, strategy=name) for node in nodes[:n]]
+        return [Query(int(node), 0.0, name, strategy=name) for node in nodes[:n]]
 
 
 def _held_out(truth: Truth, share: float, rng: np.random.Generator) -> IntArray:

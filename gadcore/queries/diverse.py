@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gadcore.graph import IntArray
@@ -60,7 +62,8 @@ class GreedyDiverse(QueryStrategy):
         left = pool.open
         window = self.window(pool)
         while len(chosen) < n and len(left):
-            batch = self._batch(pool, left, window, min(BATCH, n - len(chosen)))
+            begun = () if chosen else pool.begun
+            batch = self._batch(pool, left, window, min(BATCH - len(begun), n - len(chosen)), begun)
             chosen += batch
             left = left[~np.isin(left, [query.node for query in batch])]
         return chosen
@@ -71,10 +74,12 @@ class GreedyDiverse(QueryStrategy):
         missing = max(0.0, HITTING - pool.hit_rate) / HITTING
         return round(BATCH * (1 + pool.dial * (WINDOW - 1) * missing))
 
-    def _batch(self, pool: Pool, left: IntArray, window: int, n: int) -> list[Query]:
+    def _batch(
+        self, pool: Pool, left: IntArray, window: int, n: int, begun: Sequence[int] = ()
+    ) -> list[Query]:
         size = max(window, n)
-        head = left[:size] if pool.near_duplicates else distinct(pool.space, left, size, pool.seed)
-        if window <= n:
+        head = left[:size] if pool.near_duplicates else distinct(pool.space, left, size, pool.seed, begun)
+        if window <= n + len(begun):
             return [self._ranked(pool, v) for v in head[:n]]
         picks = farthest_first(pool.space, head, np.asarray(pool.recent[-BATCH:], dtype=np.int64), n)
         order = [head[i] for i in sorted(picks)]

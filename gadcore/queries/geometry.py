@@ -7,6 +7,7 @@ Computed once per graph by randomised range finding; numpy and scipy only, for p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ POWER_STEPS = 2
 SAMPLE = 1000  # nodes that k-means looks at
 LLOYD_STEPS = 5
 NEAR = 0.05  # near-duplicates: closer than this share of the typical distance
+EQUAL = 1e-6  # squared distance of unit rows that differ by rounding alone
 SCAN = 4  # nodes looked at together for one that is distinct
 
 
@@ -102,15 +104,22 @@ def unseen(space: Float32, labelled: IntArray) -> Float32:
     return np.asarray(_squared(space, space[labelled]).min(axis=1))
 
 
-def distinct(space: Float32, ranked: IntArray, n: int, seed: int) -> IntArray:
-    """The first ``n`` of ``ranked`` without near-duplicates; these follow only when there is nothing else."""
-    limit = (NEAR * _typical(space, seed)) ** 2
+def distinct(
+    space: Float32, ranked: IntArray, n: int, seed: int, taken: Sequence[int] | IntArray = ()
+) -> IntArray:
+    """The first ``n`` of ``ranked`` without near-duplicates; these follow only when there is nothing else.
+
+    Nor are they near-duplicates of ``taken``.
+    """
+    limit = _near(space, seed)
     kept: list[int] = []  # positions in ``ranked``
+    before = np.asarray(taken, dtype=np.int64)
     for start in range(0, len(ranked), SCAN * n):
         part = ranked[start : start + SCAN * n]
         points = space[part]
         close = _squared(points, points) < limit
-        shut: npt.NDArray[np.bool_] = np.any(_squared(points, space[ranked[kept]]) < limit, axis=1)
+        others = space[np.concatenate([before, ranked[kept]])]
+        shut: npt.NDArray[np.bool_] = np.any(_squared(points, others) < limit, axis=1)
         for i in np.flatnonzero(~shut):
             if not shut[i]:
                 kept.append(start + int(i))
@@ -124,13 +133,17 @@ def distinct(space: Float32, ranked: IntArray, n: int, seed: int) -> IntArray:
 def near(space: Float32, nodes: IntArray, node: int, seed: int) -> npt.NDArray[np.bool_]:
     """(n,) which of ``nodes`` are near-duplicates of a node."""
     away = _squared(space[nodes], space[node : node + 1])[:, 0]
-    return np.asarray(away < (NEAR * _typical(space, seed)) ** 2)
+    return np.asarray(away < _near(space, seed))
 
 
-def _typical(space: Float32, seed: int) -> float:
-    """Median distance of random pairs."""
+def _near(space: Float32, seed: int) -> float:
+    """Squared distance below which nodes are near-duplicates: a share of the median of random pairs.
+
+    Where most nodes are alike that is 0; equal ones are near-duplicates all the same.
+    """
     pairs = np.random.default_rng(seed).integers(0, len(space), (2, 256))
-    return float(np.median(np.linalg.norm(space[pairs[0]] - space[pairs[1]], axis=1)))
+    typical = float(np.median(np.linalg.norm(space[pairs[0]] - space[pairs[1]], axis=1)))
+    return max((NEAR * typical) ** 2, EQUAL)
 
 
 def _plus_plus(points: Float32, k: int, rng: np.random.Generator) -> Float32:

@@ -31,6 +31,7 @@ class Query:
     reason: str
     inclusion_probability: float | None = None  # of one audit draw; None when chosen actively
     strategy: str = ""
+    drawn_after: int | None = None  # of an audit draw: id of the last label event before it
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Pool:
     dial: float = DIAL  # 0 exploits the ranking, 1 explores
     allowed: npt.NDArray[np.bool_] | None = None  # (N,) mask of a filter
     near_duplicates: bool = False  # allow cases that look the same in one batch
+    begun: Sequence[int] = ()  # nodes of the batch that was begun: the first of the next cases complete it
 
     @property
     def n(self) -> int:

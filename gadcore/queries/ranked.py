@@ -21,10 +21,12 @@ def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
     if pool.near_duplicates or len(ranked) <= 1:
         return ranked[:n]
     batches: list[IntArray] = []
-    left = ranked
-    for start in range(0, min(n, len(ranked)), BATCH):
-        batches.append(distinct(pool.space, left, min(BATCH, n - start), pool.seed))
-        left = left[~np.isin(left, batches[-1])]
+    left, missing = ranked, min(n, len(ranked))
+    while missing > 0:
+        begun = () if batches else pool.begun
+        size = min(BATCH - len(begun), missing)
+        batches.append(distinct(pool.space, left, size, pool.seed, begun))
+        left, missing = left[~np.isin(left, batches[-1])], missing - size
     return np.concatenate(batches) if batches else ranked[:0]
 
 

@@ -2,7 +2,7 @@
 
     strata of the M open nodes     top T = min(100, ⌈M/20⌉)    next 4T      the rest
     chance of the stratum              0.2                      0.3          0.5
-    probability of a node             0.2/T                   0.075/T     ≤ 0.033/T
+    probability of a node             0.2/T                   0.075/T    0.5/(M − 5T)
 
 A draw's recorded probability therefore tells its stratum (``stratum_of``), and 1/probability is the number of
 nodes that it stands for, times the chance of its stratum.
@@ -10,7 +10,7 @@ nodes that it stands for, times the chance of its stratum.
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, log
 
 import numpy as np
 
@@ -39,10 +39,17 @@ def strata(ranked: IntArray) -> list[IntArray]:
     return [ranked[:t], ranked[t : t * (1 + NEXT)], ranked[t * (1 + NEXT) :]]
 
 
+def chances(n_open: int) -> list[float]:
+    """Probability of a node of each stratum in one draw among so many; 0 for a stratum without nodes."""
+    sizes = stratum_sizes(n_open)
+    total = sum(chance for chance, size in zip(CHANCES, sizes) if size)
+    return [chance / total / size if size else 0.0 for chance, size in zip(CHANCES, sizes)]
+
+
 def stratum_of(probability: float, n_open: int) -> int:
-    """0 top, 1 next, 2 rest: from the recorded probability of a draw among ``n_open`` nodes."""
-    scaled = probability * top_size(n_open)
-    return 0 if scaled > 0.122 else 1 if scaled > 0.05 else 2
+    """0 top, 1 next, 2 rest: from the recorded probability of a draw among about ``n_open`` nodes."""
+    known = chances(n_open)
+    return min((h for h in range(len(known)) if known[h]), key=lambda h: abs(log(known[h] / probability)))
 
 
 class Audit(QueryStrategy):

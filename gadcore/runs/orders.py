@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +64,14 @@ def work_out(
     directions: FloatArray | None = None,
     allowed: npt.NDArray[np.bool_] | None = None,
     with_audit: bool = True,
+    moment: int = 0,
+    begun: Sequence[int] = (),
 ) -> list[Query]:
     """The next ``n`` cases; the same run and labels give the same order.
 
-    ``with_audit=False`` leaves the cases of the strategy alone, with no random ones in between.
+    ``with_audit=False`` leaves the cases of the strategy alone, with no random ones in between. Random ones
+    are drawn after the label event with the id ``moment``, the last of ``labels``. ``begun`` are the nodes of
+    a batch that the first cases complete.
     """
     latest = sorted(events, key=lambda event: event.id)[-RECENT:]
     pool = Pool(
@@ -83,9 +87,15 @@ def work_out(
         dial=choice.dial,
         allowed=allowed,
         near_duplicates=choice.near_duplicates,
+        begun=begun,
     )
-    rng = np.random.default_rng(zlib.crc32(ranking.run_id.encode()))
-    return queue_order(pool, choice.strategy, n, rng, choice.audit_share if with_audit else 0.0)
+    # Another seed at another moment, or draws of one order would tell those of the next.
+    rng = np.random.default_rng([zlib.crc32(ranking.run_id.encode()), moment])
+    found = queue_order(pool, choice.strategy, n, rng, choice.audit_share if with_audit else 0.0)
+    return [
+        query if query.inclusion_probability is None else replace(query, drawn_after=moment)
+        for query in found
+    ]
 
 
 def document(choice: Choice, queries: list[Query]) -> dict[str, Any]:

@@ -203,7 +203,7 @@ class _Fit:
             "labels": label_words(graph, labels),
             "label_weights": {str(graph.node_ids[node]): each for node, each in labels.weight.items()},
             "history": history_of(detector),
-            "order": self._order(graph, labels, detector),
+            "order": self._order(graph, detector),
         }
         folder = self.store.folders.run(info.project, info.id)
         write_run(folder, detector, arrays, documents)
@@ -216,18 +216,20 @@ class _Fit:
             raise RunError(f"Run {info.number} was given up by another process before it ended.")
         self.memory.model(info.id, lambda: detector)
 
-    def _order(self, graph: Graph, labels: Labels, detector: Detector) -> dict[str, Any]:
+    def _order(self, graph: Graph, detector: Detector) -> dict[str, Any]:
         info, store = self.info, self.store
         choice = orders.Choice.preferred(store, info.project)
+        view = store.events(info.project).view()  # verdicts given during the run too
         queries = orders.work_out(
             graph,
             orders.Ranking(
                 info.id, info.seed, detector.basis_, detector.scores_, detector.embedding_, detector.spread_
             ),
-            labels,
-            store.events(info.project).view().current.values(),
+            Labels.from_events(graph, view.current.values(), view.first),
+            view.current.values(),
             choice,
             directions=directions(store, info.project, graph),
+            moment=view.last_id,
         )
         return orders.document(choice, queries)
 

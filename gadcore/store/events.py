@@ -197,6 +197,7 @@ class LabelEvents:
             "note": "",
             "strategy": "",
             "inclusion_probability": None,
+            "drawn_after": None,
             "weight": 1.0,
         }
         connection.execute(insert(label_events), [{**common, **row} for row in rows])
@@ -228,5 +229,6 @@ def _event(row: Row[Any]) -> LabelEvent:
         note=row.note,
         strategy=row.strategy,
         inclusion_probability=row.inclusion_probability,
+        drawn_after=row.drawn_after,
         weight=row.weight,
     )

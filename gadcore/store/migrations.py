@@ -26,6 +26,7 @@ def _add_column(connection: Connection, column: Column[Any]) -> None:
 
 STEPS: dict[int, Step] = {
     2: lambda connection: _add_column(connection, schema.runs.c.for_use),
+    3: lambda connection: _add_column(connection, schema.label_events.c.drawn_after),
 }
 
 

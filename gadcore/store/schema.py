@@ -30,7 +30,7 @@ from sqlalchemy import (
     true,
 )
 
-VERSION = 2
+VERSION = 3
 
 metadata = MetaData()
 
@@ -99,6 +99,7 @@ label_events = Table(
     Column("note", Text, nullable=False, default=""),
     Column("strategy", String(40), nullable=False, default=""),
     Column("inclusion_probability", Float),
+    Column("drawn_after", Integer),  # id of the last event before the draw
     Column("weight", Float, nullable=False, default=1.0),
     Index("label_events_of_project", "project_id", "id"),
     sqlite_autoincrement=True,

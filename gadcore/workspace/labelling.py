@@ -12,8 +12,9 @@ from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
 from gadcore.workspace.label_files import read_labels, write_labels
 from gadcore.workspace.project import Project
 
-# The strategy that chose a case and, of a random check, its inclusion probability.
-Draw = tuple[str, float | None]
+# How the queue offered a case: the strategy that chose it and, of a random check, its inclusion probability
+# and the label event after which it was drawn.
+Draw = tuple[str, float | None, int | None]
 
 
 def record(
@@ -38,10 +39,10 @@ def record(
     word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
     rows = []
     for node_id in ids:
-        strategy, probability = (draws or {}).get(node_id, ("", None))
+        strategy, probability, after = (draws or {}).get(node_id, ("", None, None))
         if probability is not None and not 0 < probability <= 1:
             raise LabelError(f"An inclusion probability of {probability}. Expected: above 0, at most 1.")
-        own = {"strategy": strategy, "inclusion_probability": probability}
+        own = {"strategy": strategy, "inclusion_probability": probability, "drawn_after": after}
         own |= {"weight": (weights or {}).get(node_id, 1.0)}
         rows.append({"node_id": node_id, "verdict": word.value, **own, **values})
     return project.store.events(project.id).append(rows, analyst=project.analyst(analyst))

@@ -10,7 +10,7 @@ each comes after as many cases of the strategy as before.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,8 @@ from gadcore.cases import QueueRow
 from gadcore.explain import reasons as why
 from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
+from gadcore.queries.diverse import Ring
+from gadcore.queries.pool import BATCH
 from gadcore.queries.sampling import Audit
 from gadcore.runs import Result
 from gadcore.runs.orders import AHEAD, Choice, Ranking, keep, kept, work_out
@@ -70,7 +72,10 @@ def offered(project: Project, node_ids: Iterable[str], strategy: str | None = No
     shown = order.cases(OFFERED, provisional(project, result))
     by_id = {str(graph.node_ids[query.node]): query for query in shown}
     named = {node_id: by_id[node_id] for node_id in node_ids if node_id in by_id}
-    return {node_id: (query.strategy, query.inclusion_probability) for node_id, query in named.items()}
+    return {
+        node_id: (query.strategy, query.inclusion_probability, query.drawn_after)
+        for node_id, query in named.items()
+    }
 
 
 def _order(project: Project, result: Result, where: Filter, **chosen: Any) -> _Order:
@@ -88,7 +93,8 @@ class _Order:
     where: Filter
     choice: Choice
     queries: list[Query] = field(default_factory=list)
-    exhausted: bool = False
+    state: int = -1  # last label event when cases were added
+    exhausted: int | None = None  # likewise, when there were no more to add
     guard: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def __post_init__(self) -> None:
@@ -111,22 +117,32 @@ class _Order:
             return self._extended(n)
 
     def _extended(self, n: int) -> list[Query]:
-        verdicts = self.project.verdicts()
+        verdicts, state = self.project.verdicts(), self.project.view().last_id
         open_ = [query for query in self.queries if verdicts[query.node] == -1]
-        if len(open_) < n and not self.exhausted:
-            known = {query.node for query in open_}
+        if self.exhausted != state and (len(open_) < n or self._follows(state)):
+            known = {} if self._follows(state) else {query.node: query for query in open_}
             asked = len(known) + max(n, AHEAD)
             found = self._work_out(self.result.scores, asked)
-            self.exhausted = len(found) < asked
-            fresh = [query for query in found if query.node not in known]
-            self.queries, open_ = self.queries + fresh, open_ + fresh
-            if fresh and not self.where.narrows:
+            self.exhausted = state if len(found) < asked else None
+            # A draw of a case that waits in the queue anyway turns it into a random check: left out, it would
+            # be missed where most of the queue is from.
+            drawn = {query.node: query for query in found if query.inclusion_probability is not None}
+            waiting = [drawn.get(node, query) for node, query in known.items()]
+            open_ = waiting + [query for query in found if query.node not in known]
+            labelled = [query for query in self.queries if verdicts[query.node] != -1]
+            self.queries, self.state = labelled + open_, state
+            if not self.where.narrows:
                 keep(self.result.folder, self.choice, self.queries)
         return open_
 
+    def _follows(self, state: int) -> bool:
+        """Whether the strategy must choose anew: cases around an anomaly wait for no other to run out."""
+        return self.choice.strategy == Ring.name and self.state != state
+
     def _reranked(self, n: int, bent: Provisional) -> list[Query]:
         """The strategy's choice by the provisional ranking, around the audit cases of the still order."""
-        served = self._served()
+        asked = self._asked()
+        served = len(asked)
         open_ = {query.node for query in self._open(n + served)}
         audit, before = [], 0
         for query in self.queries:
@@ -135,21 +151,32 @@ class _Order:
             elif query.node in open_:
                 audit.append((before, query))
         taken = {query.node for _, query in audit}
-        active = self._work_out(bent.scores, n + len(taken), with_audit=False)
+        begun = asked[served - served % BATCH :]
+        active = self._work_out(bent.scores, n + len(taken), with_audit=False, begun=begun)
         # Cases whose turn has passed come next, but never two in a row.
         places = {max(before - served, i) + i: query for i, (before, query) in enumerate(audit)}
         mixed = interleave([query for query in active if query.node not in taken], places, n)
         return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]
 
-    def _served(self) -> int:
-        """Verdicts that cases of a strategy, audit apart, were given since the run ended."""
-        since = self.result.info.ended_at
-        return sum(
-            bool(event.strategy) and event.inclusion_probability is None and (not since or event.at > since)
+    def _asked(self) -> list[int]:
+        """Nodes that got a verdict as cases of a strategy, audit apart, since the run ended; oldest first."""
+        since, graph = self.result.info.ended_at, self.project.graph
+        events = [
+            event
             for event in self.project.view().current.values()
-        )
+            if event.strategy and event.inclusion_probability is None and (not since or event.at > since)
+        ]
+        in_order = sorted(events, key=lambda event: event.id)
+        return [graph.index_of(event.node_id) for event in in_order if event.node_id in graph]
 
-    def _work_out(self, scores: npt.NDArray[np.floating], n: int, *, with_audit: bool = True) -> list[Query]:
+    def _work_out(
+        self,
+        scores: npt.NDArray[np.floating],
+        n: int,
+        *,
+        with_audit: bool = True,
+        begun: Sequence[int] = (),
+    ) -> list[Query]:
         project, result, info = self.project, self.result, self.result.info
         allowed: Mask | None = filtered(project, self.where, None, result) if self.where.narrows else None
         return work_out(
@@ -162,6 +189,8 @@ class _Order:
             directions=project.basis(),
             allowed=allowed,
             with_audit=with_audit,
+            moment=project.view().last_id,
+            begun=begun,
         )
 
     def _drawn(self, queries: list[Query], bent: Provisional | None) -> list[QueueRow]:
@@ -179,7 +208,10 @@ class _Order:
             inclusion=[None if self.where.narrows else query.inclusion_probability for query in queries],
             bent=bent,
         )
-        return [replace(row, strategy=query.strategy) for row, query in zip(found, queries)]
+        return [
+            replace(row, strategy=query.strategy, drawn_after=query.drawn_after)
+            for row, query in zip(found, queries)
+        ]
 
 
 def first_reasons(project: Project, result: Result, nodes: Iterable[int]) -> list[str]:

@@ -27,8 +27,9 @@ class Verdicts:
         source: str = "app",
         strategy: str = "",
         inclusion_probability: float | None = None,
+        drawn_after: int | None = None,
     ) -> LabelEvent:
-        """Keep a verdict on a node."""
+        """Keep a verdict on a node; the last three say how the queue offered it."""
         return labelling.record(
             self._project,
             [node_id],
@@ -36,7 +37,7 @@ class Verdicts:
             analyst=analyst,
             note=note,
             source=source,
-            draws={node_id: (strategy, inclusion_probability)},
+            draws={node_id: (strategy, inclusion_probability, drawn_after)},
         )[0]
 
     def record_group(
@@ -53,7 +54,7 @@ class Verdicts:
     ) -> list[LabelEvent]:
         """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones.
 
-        ``draws`` has, of nodes that count 1, the strategy that chose them and their inclusion probability.
+        ``draws`` has, of nodes that count 1, how the queue offered them.
         """
         given = {"analyst": analyst, "note": note, "source": source}
         return labelling.record_group(self._project, node_ids, verdict, weight, judged, draws or {}, **given)

@@ -113,6 +113,7 @@ def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -
         analyst=analyst,
         strategy=event.get("strategy") or "",
         inclusion_probability=event.get("inclusion_probability"),
+        drawn_after=event.get("drawn_after"),
     )
 
 
@@ -125,7 +126,7 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
         weight=event.get("weight", 1.0),
         judged=event.get("judged", ()),
         draws={
-            node: (draw.get("strategy") or "", draw.get("inclusion_probability"))
+            node: (draw.get("strategy") or "", draw.get("inclusion_probability"), draw.get("drawn_after"))
             for node, draw in (event.get("draws") or {}).items()
         },
     )

@@ -42,7 +42,11 @@ class Verdicts {
   /** How the queue chose a case: a random check stays one however it is answered. */
   draw(node) {
     const row = this.board.row(node);
-    return { strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null };
+    return {
+      strategy: row?.strategy || "",
+      inclusion_probability: row?.inclusion_probability ?? null,
+      drawn_after: row?.drawn_after ?? null,
+    };
   }
 
   /** Of several nodes that were looked at: {node: draw}. */
