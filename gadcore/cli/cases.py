@@ -116,7 +116,7 @@ def _card_lines(card: NodeCard) -> list[str]:
 
 def _place(percentile: float | None, share: float | None) -> str:
     if percentile is not None:
-        return f"above {percentile:.0f} %"
+        return f"percentile {percentile:.0f}"
     return "" if share is None else f"shared by {share:.1f} %"
 
 
