@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gadcore.detectors import make_detector
 from gadcore.experiments.published import GRAPHS, PUBLISHED
@@ -206,9 +207,14 @@ def _print_table(rows: list[Row]) -> None:
             values = 100 * np.array([row["auc"] for row in own])
             precision, seconds = (float(np.mean([row[key] for row in own])) for key in ("ap", "cpu_seconds"))
             print(
-                f"{graph:<12} {method:<10} {len(own):>2}  {values.mean():8.2f} ± {values.std():4.2f}  "
+                f"{graph:<12} {method:<10} {len(own):>2}  {values.mean():8.2f} ± {spread(values):4.2f}  "
                 f"{100 * precision:6.2f}  {seconds:7.2f}"
             )
+
+
+def spread(values: npt.NDArray[np.float64]) -> float:
+    """Standard deviation of a sample, as in the tables of the experiments; 0 of a single value."""
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
 def _present(rows: list[Row], key: str) -> list[str]:

@@ -15,6 +15,8 @@ where it would promise certainty. Labels of a ring count by their weight.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -26,22 +28,41 @@ from gadcore.queries.sampling import stratum_of, stratum_sizes
 
 Array = npt.NDArray[np.float64]
 
-LEAST = 5  # labels of each class
+LEAST = 5  # verdicts of each class; labels of a ring together count by their weight
 MOST = 5.0  # labels that one draw may count as
 PULL = 1e-2  # strength of the prior a = 1: keeps the fit finite when the classes do not overlap
 BANDS = ((0.05, "under 5 %"), (0.2, "5–20 %"), (0.5, "20–50 %"), (0.8, "50–80 %"), (1.01, "over 80 %"))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Labels of one kind, and how many verdicts they count as."""
+
+    labels: int
+    weight: float
+
+    @property
+    def missing(self) -> int:
+        """Verdicts short of what a probability needs."""
+        return max(0, ceil(LEAST - self.weight - 1e-9))  # weights of a ring add up with a rounding error
+
+    def said(self, word: str) -> str:
+        """E.g. "6 anomalous", or "6 anomalous (some given with a group: they count as 1)"."""
+        if abs(self.labels - self.weight) < 0.05:
+            return f"{self.labels} {word}"
+        return f"{self.labels} {word} (some given with a group: they count as {round(self.weight, 1):g})"
 
 
 def probabilities(
     scores: npt.NDArray[Any], out_of_fold: npt.NDArray[Any] | None, labels: Labels
 ) -> tuple[FloatArray | None, str]:
     """(N,) probabilities and what they rest on, or None and the reason why there are none."""
-    nodes, y = labels.indices, labels.targets
+    nodes, y, counting = labels.indices, labels.targets, labels.weights
     if out_of_fold is not None:
         known = np.isfinite(np.asarray(out_of_fold)[nodes])
-        nodes, y = nodes[known], y[known]
-    anomalous, normal = int((y == 1).sum()), int((y == 0).sum())
-    if min(anomalous, normal) < LEAST:
+        nodes, y, counting = nodes[known], y[known], counting[known]
+    anomalous, normal = (Evidence(int((y == k).sum()), float(counting[y == k].sum())) for k in (1, 0))
+    if anomalous.missing or normal.missing:
         return None, _more_needed(anomalous, normal)
     if out_of_fold is None:
         return None, "No probability: this model does not tell how it ranks verdicts that it has not seen."
@@ -53,8 +74,7 @@ def probabilities(
             "would mislead. More verdicts, then a new run, may change that."
         )
     every = _logit(_percentile(scores, scores, len(scores)), len(scores))
-    vouching = sum(labels.weight.get(int(node), 1.0) for node in nodes[y == 1])
-    highest = (vouching + 1) / (vouching + 2)
+    highest = (anomalous.weight + 1) / (anomalous.weight + 2)
     found = np.minimum(_sigmoid(slope * every + intercept), highest)
     return found.astype(np.float32), _basis(labels, anomalous, normal)
 
@@ -130,19 +150,19 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
 
 
-def _more_needed(anomalous: int, normal: int) -> str:
+def _more_needed(anomalous: Evidence, normal: Evidence) -> str:
     """How many verdicts of which kind are missing."""
-    short = {"anomalous": max(0, LEAST - anomalous), "normal": max(0, LEAST - normal)}
+    short = {"anomalous": anomalous.missing, "normal": normal.missing}
     missing = " and ".join(f"{count} more {word}" for word, count in short.items() if count)
     return (
         f"No probability yet: needs {missing} verdict{'s' * (sum(short.values()) != 1)} ({LEAST} of each "
-        f"kind; this run had {anomalous} anomalous and {normal} normal)."
+        f"kind; this run had {anomalous.said('anomalous')} and {normal.said('normal')})."
     )
 
 
-def _basis(labels: Labels, anomalous: int, normal: int) -> str:
-    text = f"From {anomalous} anomalous and {normal} normal verdicts, each judged by a model that had not "
-    text += "seen it"
+def _basis(labels: Labels, anomalous: Evidence, normal: Evidence) -> str:
+    text = f"From {anomalous.said('anomalous')} and {normal.said('normal')} verdicts, each judged by a model "
+    text += "that had not seen it"
     if labels.inclusion:
         return (
             f"{text}; {len(labels.inclusion)} of them drawn at random stand for the cases without a verdict."

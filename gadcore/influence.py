@@ -1,10 +1,12 @@
-"""What single verdicts do to the places of nodes, by the linear head of provisional.py.
+"""What verdicts, one by one or together, do to the places of nodes, by the linear head of provisional.py.
 
-    w = A⁻¹ZᵀΩt,  A = ZᵀΩZ + λI    over all labels; of a label on u that is
+    w = A⁻¹b,  A = ZᵀΩZ + λI,  b = ZᵀΩt    over all labels. Without a change on u, which counted ω' with the
+    verdict t' before and counts ω with t now (0 where there is none), they would be, with δ = ω' − ω and
+    β = ω't' − ωt,
 
-    new         w − w₋ᵤ = A⁻¹z_u ω(t_u − z_u·w) / (1 − ω h_u),   h_u = z_uᵀA⁻¹z_u   (Sherman, Morrison 1950)
-    changed     w − w' = A⁻¹z_u ω(t_u − t'_u)
-    taken back  w − w₊ᵤ = −A⁻¹z_u ω(t'_u − z_u·w) / (1 + ω h_u)
+    A + δ z_u z_uᵀ  and  b + β z_u,  so that  w − w₋ᵤ = A⁻¹z_u (δ z_u·w − β) / (1 + δ h_u),  h_u = z_uᵀA⁻¹z_u
+
+(Sherman, Morrison 1950). Without several changes at once the terms add up in A and b, which is solved anew.
 
 Without the change node v would score z_v · (w − …) less. Taken off Φ⁻¹ of its percentile in the run this
 gives the place that it would have. Exact for the head; the run itself is not trained again.
@@ -24,31 +26,56 @@ from gadcore.metrics import percentile_ranks
 from gadcore.provisional import SHRINKAGE
 
 Array = npt.NDArray[np.float64]
+Signs = npt.NDArray[np.int8]
 
 
 class Influence:
     """What changed labels do, in one run."""
 
     def __init__(
-        self, scores: FloatArray, space: FloatArray, labels: Labels, weight: dict[int, float]
+        self,
+        scores: FloatArray,
+        space: FloatArray,
+        labels: Labels,
+        weight: dict[int, float],
+        weight_before: dict[int, float] | None = None,
     ) -> None:
-        """``space`` is ``coordinates`` of the graph's basis, ``labels`` what the run has learnt from."""
+        """``space`` is ``coordinates`` of the graph's basis, ``labels`` what the run has learnt from.
+
+        ``weight`` is what its labels count, ``weight_before`` what those of the run before did (as now if
+        that is not known): a label that was taken back has only the latter.
+        """
         self._start = ndtri(percentile_ranks(scores))
         self._space, self._weight = space, weight
+        self._weight_before = weight if weight_before is None else weight_before
         z = np.asarray(space[labels.indices], dtype=np.float64)
-        weighed = z.T * self._weights(labels.indices)
-        self._inverse = np.linalg.inv(weighed @ z + SHRINKAGE * np.eye(space.shape[1]))
-        self._head = self._inverse @ (weighed @ (2.0 * labels.targets - 1.0))
+        weighed = z.T * _weights(weight, labels.indices)
+        self._system = weighed @ z + SHRINKAGE * np.eye(space.shape[1])
+        self._right = weighed @ (2.0 * labels.targets - 1.0)
+        self._inverse = np.linalg.inv(self._system)
+        self._head = self._inverse @ self._right
 
-    def bends(self, nodes: IntArray, now: npt.NDArray[np.int8], before: npt.NDArray[np.int8]) -> Array:
+    def bends(self, nodes: IntArray, now: Signs, before: Signs) -> Array:
         """(C, r + 1) what each change did to the head; a verdict is 1 or −1, or 0 where there is none."""
         z = np.asarray(self._space[nodes], dtype=np.float64)
-        solved, weight = z @ self._inverse, self._weights(nodes)
-        lever = weight * np.einsum("cr,cr->c", solved, z)
-        told = z @ self._head
-        size = np.where(now == 0, (told - before) / (1 + lever), now - before)
-        size = np.where((before == 0) & (now != 0), (now - told) / np.maximum(1 - lever, 1e-9), size)
-        return np.asarray(solved * (weight * size)[:, None])
+        delta, beta = self._undone(nodes, now, before)
+        solved = z @ self._inverse
+        lever = np.maximum(1 + delta * np.einsum("cr,cr->c", solved, z), 1e-9)
+        return np.asarray(solved * ((delta * (z @ self._head) - beta) / lever)[:, None])
+
+    def joint_bend(self, nodes: IntArray, now: Signs, before: Signs) -> Array:
+        """(r + 1,) what several changes did to the head together."""
+        z = np.asarray(self._space[nodes], dtype=np.float64)
+        delta, beta = self._undone(nodes, now, before)
+        return np.asarray(
+            self._head - np.linalg.solve(self._system + (z.T * delta) @ z, self._right + beta @ z)
+        )
+
+    def _undone(self, nodes: IntArray, now: Signs, before: Signs) -> tuple[Array, Array]:
+        """(C,) δ and (C,) β of each change."""
+        counted = np.where(before == 0, 0.0, _weights(self._weight_before, nodes))
+        counts = np.where(now == 0, 0.0, _weights(self._weight, nodes))
+        return counted - counts, counted * before - counts * now
 
     def shifts(self, nodes: IntArray, bends: Array) -> Array:
         """(M, C) what each change did to the score of each node."""
@@ -65,5 +92,6 @@ class Influence:
             for node, change in pairs
         ]
 
-    def _weights(self, nodes: IntArray) -> Array:
-        return np.array([self._weight.get(int(node), 1.0) for node in nodes])
+
+def _weights(weight: dict[int, float], nodes: IntArray) -> Array:
+    return np.array([weight.get(int(node), 1.0) for node in nodes], dtype=np.float64)

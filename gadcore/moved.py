@@ -3,7 +3,8 @@
 Movers are ranked by log₂(rank before / rank now), so that a rise from 800 to 12 counts more than one from
 18,000 to 9,000. Named are the new, changed or taken back labels without which the node would stand furthest
 from where it is, by the linear head of provisional.py (influence.py): exact for the head, which stands for
-the run. Where there is no such head, a label pushes up (towards anomalous) or down, and of those that push a
+the run. Where none of them alone would change its place, what they do together is said. Where there is no
+such head, a label pushes up (towards anomalous) or down, and of those that push a
 mover's way the nearest are named:
 
     nearness = cosine in the embedding (centred, at least 0) · closeness in the graph
@@ -23,7 +24,7 @@ import numpy.typing as npt
 
 from gadcore.cases import RunInfo
 from gadcore.graph import Graph, IntArray
-from gadcore.influence import Influence
+from gadcore.influence import Influence, Signs
 
 Array = npt.NDArray[np.float64]
 
@@ -72,6 +73,31 @@ class Cause:
 
 
 @dataclass(frozen=True)
+class Together:
+    """What would be without all the named labels, where no single one of them changes the place.
+
+    Where none is named, as each does next to nothing: without all labels that changed.
+    """
+
+    labels: int
+    rank: int  # that the node would have
+    places: int  # lower (> 0) or higher (< 0) that this is
+    change: float  # by which the score of the linear model, a normal quantile, would fall
+    named: bool = True
+
+    @property
+    def words(self) -> str:
+        """E.g. "without these 3 together: rank 120"."""
+        without = "without it" if self.labels == 1 else f"without these {self.labels} together"
+        if not self.named:
+            without = f"without all {self.labels:,} changed labels"
+        if self.places:
+            return f"{without}: rank {self.rank:,}"
+        way = "lower" if self.change > 0 else "higher"
+        return f"{without}: the same place, with a score {abs(self.change):.2g} {way} in the linear model"
+
+
+@dataclass(frozen=True)
 class Mover:
     """A node that changed its place."""
 
@@ -81,6 +107,7 @@ class Mover:
     rank_now: int
     verdict: str | None  # that the later run was trained on
     causes: list[Cause]
+    together: Together | None = None  # where no cause alone changes the place
 
     @property
     def places(self) -> int:
@@ -135,13 +162,43 @@ def movers(
     found = []
     for nodes, up in ((risen[shift[risen] > 0], True), (fallen[shift[fallen] < 0], False)):
         pushing = [change for change in changes if change.push * (1 if up else -1) > 0]
-        causes = (
-            nearest_changes(graph, nodes, pushing, space)
-            if influence is None
-            else decisive_changes(graph, nodes, changes, influence, up=up)
-        )
-        found.append([_mover(graph, int(v), before, after, why) for v, why in zip(nodes, causes)])
+        if influence is None:
+            causes = nearest_changes(graph, nodes, pushing, space)
+        else:
+            causes = decisive_changes(graph, nodes, changes, influence, up=up)
+        moved = [_mover(graph, int(v), before, after, why) for v, why in zip(nodes, causes)]
+        found.append(moved if influence is None else _with_joint_effects(graph, moved, changes, influence))
     return found[0], found[1]
+
+
+def _with_joint_effects(
+    graph: Graph, moved: list[Mover], changes: Sequence[Change], influence: Influence
+) -> list[Mover]:
+    """The movers; those whose causes change nothing one by one get what they do together."""
+    still = [mover for mover in moved if not any(cause.places for cause in mover.causes)]
+    if not still or not changes:
+        return moved
+    by_id = {str(graph.node_ids[change.node]): change for change in changes}
+    groups = [[by_id[cause.node_id] for cause in mover.causes] or list(changes) for mover in still]
+    bends = np.stack([influence.joint_bend(*_arrays(group)) for group in groups])
+    nodes = np.array([graph.index_of(mover.node_id) for mover in still], dtype=np.int64)
+    places = influence.places([(int(node), i) for i, node in enumerate(nodes)], bends)
+    change = np.diag(influence.shifts(nodes, bends))
+    joint = {
+        mover.node_id: Together(len(group), mover.rank_now + lower, lower, float(shift), bool(mover.causes))
+        for mover, group, lower, shift in zip(still, groups, places, change)
+        if mover.causes or lower * mover.places > 0
+    }
+    return [replace(mover, together=joint.get(mover.node_id)) for mover in moved]
+
+
+def _arrays(changes: Sequence[Change]) -> tuple[IntArray, Signs, Signs]:
+    """(C,) nodes, and their verdicts now and before as 1, −1 or 0."""
+    now, before = (
+        np.array([_VALUE.get(word or "", 0) for word in words], dtype=np.int8)
+        for words in zip(*[(change.verdict, change.before) for change in changes])
+    )
+    return np.array([change.node for change in changes], dtype=np.int64), now, before
 
 
 def _mover(graph: Graph, node: int, before: Ranking, after: Ranking, causes: list[Cause]) -> Mover:
@@ -162,11 +219,7 @@ def decisive_changes(
     """For each node the changed labels that moved it most that way, and where it would stand without each."""
     if not len(nodes) or not changes:
         return [[] for _ in nodes]
-    at = np.array([change.node for change in changes], dtype=np.int64)
-    now, before = (
-        np.array([_VALUE.get(word or "", 0) for word in words], dtype=np.int8)
-        for words in zip(*[(change.verdict, change.before) for change in changes])
-    )
+    at, now, before = _arrays(changes)
     bends = influence.bends(at, now, before)
     shifts = influence.shifts(nodes, bends) * (1 if up else -1)
     best = np.argsort(-shifts, axis=1, kind="stable")[:, :CAUSES]

@@ -18,8 +18,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gadcore.errors import GadError, RunError
-from gadcore.experiments.sessions import SESSION_STRATEGIES, Step, simulate
+from gadcore.detectors import REGISTRY
+from gadcore.errors import GadError, LabelError, ModelError, RunError
+from gadcore.experiments.sessions import LEAST, SESSION_STRATEGIES, Step, simulate
+from gadcore.graph import Truth
 from gadcore.settings import ROOT
 from gadcore.store import FileLock, Folders, is_held, read_holder
 from gadcore.worker import environment
@@ -47,7 +49,7 @@ def practise(
 ) -> Document:
     """Simulate one session per strategy, one after the other, in this process."""
     document = _fresh(strategies, labels=labels, wrong=wrong, seed=seed, model=model)
-    truth = workspace.truth()
+    truth = _checked_truth(workspace)
     with FileLock(_lock(workspace)) as lock:
         if not lock.acquire():
             raise RunError(f"A practice on {workspace.name!r} is running. Wait for its end, or stop it.")
@@ -63,7 +65,7 @@ def practise(
 
 
 def _one(
-    workspace: Workspace, truth: Any, strategy: str, document: Document, on_progress: OnProgress | None
+    workspace: Workspace, truth: Truth, strategy: str, document: Document, on_progress: OnProgress | None
 ) -> None:
     curve: dict[str, list[float | None]] = {"labels": [], "found": [], "auc": [], "ap": []}
     document["curves"][strategy] = curve
@@ -92,7 +94,7 @@ def start(
 ) -> None:
     """Practise in a process of its own; returns at once, ``state`` tells how it goes."""
     document = _fresh(strategies, labels=labels, wrong=wrong, seed=seed, model=model)
-    workspace.truth()
+    _checked_truth(workspace)
     with _GUARD:
         if _alive(workspace):
             raise RunError(f"A practice on {workspace.name!r} is running. Wait for its end, or stop it.")
@@ -139,7 +141,12 @@ def stop(workspace: Workspace) -> None:
 
 
 def _fresh(strategies: Sequence[str], **settings: Any) -> Document:
+    """The document of a practice that begins; GadError for what cannot be practised.
+
+    All is checked here, as what is refused must not replace the practice before it.
+    """
     chosen = list(dict.fromkeys(strategies))
+    _check(**settings)
     unknown = [name for name in chosen if name not in SESSION_STRATEGIES]
     if unknown or not chosen:
         raise GadError(
@@ -148,6 +155,30 @@ def _fresh(strategies: Sequence[str], **settings: Any) -> Document:
         )
     counts = {"anomalies": None, "askable": None}
     return {"status": "running", "message": "", "strategies": chosen, **settings, **counts, "curves": {}}
+
+
+def _check(*, labels: int, wrong: float, seed: int, model: str) -> None:
+    if labels < 1:
+        raise GadError(f"A practice of {labels} labels. Expected: at least 1.")
+    if not 0 <= wrong < 1:
+        raise GadError(f"A share of wrong verdicts of {wrong:g}. Expected: from 0 to below 1.")
+    if seed < 0:
+        raise GadError(f"The seed {seed}. Expected: 0 or more.")
+    if model not in REGISTRY:
+        raise ModelError(f"There is no model {model!r}. Expected one of: {', '.join(REGISTRY)}.")
+
+
+def _checked_truth(workspace: Workspace) -> Truth:
+    """The known answers; LabelError when they leave nothing to find or nothing to score."""
+    truth = workspace.truth()
+    for value, word in ((0, "normal"), (1, "anomalous")):
+        count = int((truth.y == value).sum())
+        if count < LEAST:
+            raise LabelError(
+                f"The known answers have {count} {word} node{'s' * (count != 1)}. Practice needs at least "
+                f"{LEAST}: one to find, and one that is never asked about and measures the model."
+            )
+    return truth
 
 
 def _write(workspace: Workspace, document: Document) -> None:

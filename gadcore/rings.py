@@ -52,7 +52,9 @@ def propose_ring(
     group = list(dict.fromkeys([node, *members, *(v for v in linked if v != node)]))[:cap]
     if len(group) == 1:
         return Ring(group, "")
-    return Ring(group, _reason(graph, node, members, column, len(group) - 1 - len(members)))
+    value = f"{column.replace('_', ' ')} {graph.node_table[column].iat[node]}" if members else ""
+    linked_only = len(set(group) - {node, *members})
+    return Ring(group, _reason(value, len(shared) + 1, len(shared) - len(members), linked_only))
 
 
 def _suspect(node: int, labels: Labels, percentile: npt.NDArray[np.float64] | None) -> bool:
@@ -129,11 +131,12 @@ def _walk(graph: Graph, node: int) -> dict[int, float]:
     return mass
 
 
-def _reason(graph: Graph, node: int, shared: list[int], column: str, linked: int) -> str:
+def _reason(value: str, sharing: int, cleared: int, linked: int) -> str:
+    """Who shares a value (empty: nobody), of whom some are marked normal, and who is linked only."""
     parts = []
-    if shared:
-        value = graph.node_table[column].iat[node]
-        parts.append(f"{len(shared) + 1} nodes share {column.replace('_', ' ')} {value}")
+    if value:
+        left_out = f" ({cleared} of them marked normal and left out)" if cleared else ""
+        parts.append(f"{sharing} nodes share {value}{left_out}")
     if linked:
         parts.append(f"{linked} closely linked")
     return ", ".join(parts)

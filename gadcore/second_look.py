@@ -25,7 +25,8 @@ from gadcore.metrics import auc
 
 Array = npt.NDArray[np.float64]
 
-LEAST_LABELS = 5  # of each verdict, before the model may disagree
+LEAST_VERDICTS = 5  # of each kind, before the model may disagree; labels of a group count by their weight
+ROUNDING = 1e-9  # weights of a group add up with an error
 LEAST_AUC = 0.7  # out of fold, likewise
 LEAST_AROUND = 3  # labelled neighbours
 MOST = 0.75  # share of them with the other verdict
@@ -101,11 +102,11 @@ def model_doubts(labels: Labels, out_of_fold: npt.NDArray[Any] | None) -> list[D
     if out_of_fold is None:
         return []
     held = np.asarray(out_of_fold, dtype=np.float64)
-    nodes, y = labels.indices, labels.targets
-    known = np.isfinite(held[nodes])
-    nodes, y = nodes[known], y[known]
+    known = np.isfinite(held[labels.indices])
+    nodes, y, weight = labels.indices[known], labels.targets[known], labels.weights[known]
     scores = held[nodes]
-    if min(int((y == 1).sum()), int((y == 0).sum())) < LEAST_LABELS or auc(y, scores) < LEAST_AUC:
+    least = min(float(weight[y == 1].sum()), float(weight[y == 0].sum()))
+    if least < LEAST_VERDICTS - ROUNDING or auc(y, scores) < LEAST_AUC:
         return []
     normal, anomalous = scores[y == 0], scores[y == 1]
     found = []

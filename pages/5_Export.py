@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared.export_downloads import (
     kept_table,
     show_case_file,
+    show_freshness,
     show_labels_download,
     show_list_downloads,
     show_model_download,
@@ -29,6 +30,7 @@ with errors_shown():
             show_labels_download(workspace)
         st.stop()
     st.caption(f"{workspace.name}: the flagged nodes with reasons, ready for a case file or a pipeline.")
+    show_freshness(workspace, result.info)
     side, list_ = st.columns([1, 3.2], gap="medium")
     with side.container(border=True):
         st.markdown("##### Filters")

@@ -151,9 +151,22 @@ def test_a_ring_vouches_by_its_weight(population):
     truth = (scores > 0.95).astype(np.int8)
     ring = np.flatnonzero(truth == 1)[:30]
     plain = _labels(graph, truth, np.concatenate([ring, np.flatnonzero(truth == 0)[:100]]))
-    labels = Labels(plain.normal, plain.anomalous, weight={int(node): 1 / 30 for node in ring})
-    found, _ = probabilities(scores, _held(scores, labels), labels)
-    assert found.max() <= 2 / 3 + 1e-6
+    labels = Labels(plain.normal, plain.anomalous, weight={int(node): 1 / 6 for node in ring})
+    found, basis = probabilities(scores, _held(scores, labels), labels)
+    assert found.max() <= 6 / 7 + 1e-6
+    assert "From 30 anomalous (some given with a group: they count as 5) and 100 normal" in basis
+
+
+def test_one_look_at_a_ring_is_not_enough_for_a_probability(population):
+    graph, scores, _, _ = population
+    truth = (scores > 0.95).astype(np.int8)
+    ring = np.flatnonzero(truth == 1)[:6]
+    plain = _labels(graph, truth, np.concatenate([ring, np.flatnonzero(truth == 0)[:100]]))
+    labels = Labels(plain.normal, plain.anomalous, weight={int(node): 1 / 6 for node in ring})
+    found, reason = probabilities(scores, _held(scores, labels), labels)
+    assert found is None
+    assert "needs 4 more anomalous verdicts" in reason
+    assert "6 anomalous (some given with a group: they count as 1) and 100 normal" in reason
 
 
 def test_any_scale_of_scores_gives_the_same_probabilities(population):

@@ -11,7 +11,13 @@ import pandas as pd
 import pytest
 
 from gadcore.explain.columns import Columns
-from gadcore.explain.sentences import attribute_sentence, columns_of, verdict_sentence
+from gadcore.explain.sentences import (
+    attribute_sentence,
+    columns_of,
+    standing_text,
+    telling_attributes,
+    verdict_sentence,
+)
 from gadcore.graph import make_graph
 from gadcore.ingest import read_graph
 from gadcore.similar import nearest
@@ -26,14 +32,61 @@ def test_columns_place_numbers_and_values_among_peers():
     assert Columns(graph).of(3)[0].percentile is None
 
 
+def numbers(values) -> Columns:
+    """The columns of a graph whose nodes have these values."""
+    table = pd.DataFrame({"cash_share": np.asarray(values, dtype=float)})
+    graph = make_graph(range(len(table)), np.zeros((2, 0)), np.zeros((len(table), 1)), node_table=table)
+    return Columns(graph)
+
+
+def sentence(columns: Columns, node: int) -> str | None:
+    return attribute_sentence(columns.attribute("cash_share", node), columns.standing("cash_share", node))
+
+
 def test_sentences_name_what_stands_out():
-    table = pd.DataFrame({"cash_share": np.arange(100.0)})
-    graph = make_graph(range(100), np.zeros((2, 0)), np.zeros((100, 1)), node_table=table)
-    columns = Columns(graph)
-    assert attribute_sentence(columns.attribute("cash_share", 97)) == "cash share 97: top 2 % of nodes"
-    assert attribute_sentence(columns.attribute("cash_share", 50)) is None
+    columns = numbers(np.arange(100))
+    assert sentence(columns, 97) == "cash share 97: top 3 % of nodes"
+    assert sentence(columns, 2) == "cash share 2: lowest 3 % of nodes"
+    assert sentence(columns, 50) is None
+    assert sentence(numbers(np.arange(200)), 199) == "cash share 199: top 0.5 % of nodes"
+    assert sentence(numbers(np.arange(5000)), 4999) == "cash share 4999: top 0.1 % of nodes"
     assert verdict_sentence(3, 4, 7) == "3 of 7 neighbours marked anomalous"
     assert verdict_sentence(0, 1, 7) is None
+
+
+def test_equal_values_are_counted_in_full_by_sentences():
+    columns = numbers([1.0] * 38 + [0.0] * 162)
+    assert sentence(columns, 0) is None  # 19 % have it: half of them would look like the top tenth
+    assert sentence(columns, 199) is None
+    few = numbers([1.0] * 14 + [0.0] * 86)
+    assert sentence(few, 0) is None
+    assert sentence(numbers([1.0] * 8 + [0.0] * 92), 0) == "cash share 1: top 8 % of nodes"
+    assert sentence(numbers([1.0] * 92 + [0.0] * 8), 99) == "cash share 0: lowest 8 % of nodes"
+
+
+@pytest.mark.parametrize(
+    ("values", "node", "words"),
+    [
+        ([1.0] * 38 + [0.0] * 162, 0, "higher than 81 % of nodes"),
+        ([1.0] * 38 + [0.0] * 162, 199, "the median, as of 81 % of nodes"),
+        (range(300), 8, "lowest 3 % of nodes"),
+        (range(300), 299, "higher than 99.7 % of nodes"),
+        (range(5000), 4999, "higher than 99.9 % of nodes"),
+        (range(5000), 0, "lowest 0.1 % of nodes"),
+        (range(301), 150, "the median"),
+    ],
+)
+def test_a_standing_is_said_from_its_own_end(values, node, words):
+    assert standing_text(numbers(values).standing("cash_share", node)) == words
+
+
+def test_attributes_without_raw_columns_stand_by_the_same_rule():
+    x = np.array([[1.0]] * 38 + [[0.5]] * 162)
+    graph = make_graph(range(200), np.zeros((2, 0)), x, feature_names=["cash"])
+    assert telling_attributes(graph, 0, np.array([0]), 1) == []
+    x = np.array([[1.0]] * 8 + [[0.5]] * 192)
+    graph = make_graph(range(200), np.zeros((2, 0)), x, feature_names=["cash"])
+    assert telling_attributes(graph, 0, np.array([0]), 1) == ["cash 1: top 4 % of nodes"]
 
 
 def test_nearest_nodes_by_distance_and_angle():
@@ -61,7 +114,9 @@ def test_dates_stand_by_time_and_names_are_not_worth_a_sentence(tmp_path: Path) 
     newest = columns.attribute("opened", 79)
     assert newest.percentile == pytest.approx(100 * 79.5 / 80)
     assert newest.share is None
-    assert attribute_sentence(newest, date=True) == "opened 2020-03-20: latest 0.6 % of nodes"
+    standing = columns.standing("opened", 79)
+    assert attribute_sentence(newest, standing, date=True) == "opened 2020-03-20: latest 1 % of nodes"
+    assert standing_text(standing, date=True) == "later than 98.8 % of nodes"
 
 
 def test_graphs_that_differ_in_raw_columns_alone_do_not_share_them() -> None:

@@ -11,7 +11,7 @@ from gadcore.graph import make_graph
 from gadcore.influence import Influence
 from gadcore.labels import Labels
 from gadcore.metrics import percentile_ranks
-from gadcore.moved import Ranking, movers
+from gadcore.moved import Ranking, Together, movers
 from gadcore.provisional import _head, coordinates
 
 N = 120
@@ -48,6 +48,75 @@ def test_the_bend_is_that_of_a_head_fitted_without_the_change(setting, node, now
     truth = head(graph, space, [0, 1, 2], [3, 4, 7]) - head(graph, space, *without)
     assert np.abs(truth).max() > 1e-3
     assert np.allclose(found, truth, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "weight", "was"),
+    [(0, 1, {}, {9: 0.25}), (0, -1, {9: 1.0}, {9: 0.5}), (1, -1, {}, {9: 0.25}), (1, 1, {}, {9: 0.25})],
+)
+def test_a_label_counted_before_what_it_counted_then(setting, now, before, weight, was) -> None:
+    """Taken back, reversed, or looked at after it had come with a group."""
+    graph, space, scores = setting
+    sides = {0: ([0, 1], [3, 4]), -1: ([0, 1, 9], [3, 4]), 1: ([0, 1], [3, 4, 9])}
+    fitted = {
+        key: replace(Labels.from_indices(graph, *sides[word]), weight=own)
+        for key, word, own in (("now", now, weight), ("before", before, was))
+    }
+    influence = Influence(scores, space, fitted["now"], weight, was)
+    found = influence.bends(np.array([9]), np.array([now], np.int8), np.array([before], np.int8))[0]
+    truth = _head(space, fitted["now"]) - _head(space, fitted["before"])
+    assert np.abs(truth).max() > 1e-3
+    assert np.allclose(found, truth, atol=1e-8)
+
+
+def test_changes_undone_together_give_the_head_of_before(setting) -> None:
+    graph, space, scores = setting
+    was = {8: 0.3}
+    after = Labels.from_indices(graph, [0, 1, 2], [3, 4, 7])
+    before = replace(Labels.from_indices(graph, [0, 1, 7], [4, 8]), weight=was)  # 2, 3 new, 7 changed, 8 gone
+    influence = Influence(scores, space, after, {}, was)
+    found = influence.joint_bend(
+        np.array([2, 3, 7, 8]), np.array([-1, 1, 1, 0], np.int8), np.array([0, 0, -1, 1], np.int8)
+    )
+    assert np.allclose(found, _head(space, after) - _head(space, before), atol=1e-8)
+
+
+def risen_with_a_crowd(size: int):
+    """n010, which rises to rank 5 behind new labels that look like it: each stands in for the others."""
+    rng = np.random.default_rng(1)
+    graph = make_graph([f"n{i:03d}" for i in range(N)], np.array([[0], [1]]))
+    basis = rng.normal(size=(N, 6)).astype(np.float32)
+    alike = list(range(11, 11 + size))
+    basis[alike] = basis[10] + 0.01 * rng.normal(size=(size, 6)).astype(np.float32)
+    rank = np.arange(1, N + 1)
+    now = rank.copy()
+    now[[4, 10]] = now[[10, 4]]
+    old = {"n061": "normal", "n070": "normal"}
+    new = {**old, **{f"n{i:03d}": "anomalous" for i in alike}}
+    learnt = Labels.from_indices(graph, [61, 70], alike)
+    influence = Influence(-now.astype(np.float32), coordinates(basis), learnt, {})
+    return movers(graph, Ranking(rank, old), Ranking(now, new), None, 1, influence)[0][0]
+
+
+def test_labels_that_do_nothing_alone_are_told_together() -> None:
+    mover = risen_with_a_crowd(3)
+    assert [cause.places for cause in mover.causes] == [0, 0, 0]
+    assert mover.together.words == f"without these 3 together: rank {mover.together.rank}"
+    assert mover.together.places == mover.together.rank - mover.rank_now > 0
+
+
+def test_labels_too_many_to_matter_one_by_one_are_told_together() -> None:
+    mover = risen_with_a_crowd(8)
+    assert mover.causes == []
+    assert mover.together.words == f"without all 8 changed labels: rank {mover.together.rank}"
+    assert mover.together.places > 0
+
+
+def test_what_is_told_when_even_together_the_place_stays() -> None:
+    assert Together(1, 5, 0, 0.123).words == (
+        "without it: the same place, with a score 0.12 lower in the linear model"
+    )
+    assert "these 2 together: the same place, with a score 0.3 higher" in Together(2, 5, 0, -0.3).words
 
 
 def test_places_are_those_of_the_ranking_without_the_change(setting) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from commands import answer, shell, spoken
 from probe_detector import reading, register, unregister
 
 from gadcore.cli import main
+from gadcore.cli.insight import behind
+from gadcore.moved import Cause, Mover, Together
 from gadcore.workspace import Workspace
 
 COMMANDS = ("audit", "moved", "agreement", "second-look")
@@ -96,6 +99,18 @@ def test_the_recall_to_stop_at_is_kept_for_the_project(project: Workspace, capsy
     assert answer(capsys, "audit", "-p", "net", "--recall", "0.8")["least_recall"] == 0.8
     assert project.audit_report().least_recall == 0.8
     assert project.audit_report(recall=0.3).least_recall == 0.3
+
+
+def test_the_labels_behind_a_move_in_words() -> None:
+    causes = [Cause(x, x, "anomalous", None, 0.0, "looks alike", places=0) for x in "ab"]
+    mover = Mover("n1", "n1", 900, 40, None, causes, Together(2, 120, 80, 0.4))
+    assert behind(mover) == (
+        "a anomalous (looks alike); b anomalous (looks alike); without these 2 together: rank 120"
+    )
+    alone = replace(causes[0], places=3)
+    assert behind(Mover("n1", "n1", 900, 40, None, [alone])) == (
+        "a anomalous (looks alike: would stand 3 places lower without it)"
+    )
 
 
 def test_moved_for_people(project: Workspace, capsys) -> None:

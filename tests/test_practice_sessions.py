@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from conftest import planted_graph
 from page_project import make_project
 
 from gadcore import practice
 from gadcore.cli import main
-from gadcore.errors import GadError, NotFound, RunError
+from gadcore.errors import GadError, LabelError, NotFound, RunError
+from gadcore.graph import Truth
 from gadcore.ingest import Reading, Report
 from gadcore.store import FileLock, Folders
 from gadcore.workspace import Workspace
@@ -79,9 +81,46 @@ def test_what_cannot_be_practised_is_named(home) -> None:
         practice.start(workspace, ["best"])
     with pytest.raises(GadError, match="none given"):
         practice.practise(workspace, [])
-    with pytest.raises(GadError, match="0 labels"):
-        practice.practise(workspace, ["top"], labels=0)
-    assert practice.state(workspace)["status"] == "failed"
+    assert practice.state(workspace) is None
+
+
+@pytest.mark.parametrize("begin", [practice.practise, practice.start])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"labels": 0}, "0 labels"),
+        ({"wrong": 2.0}, "wrong verdicts of 2"),
+        ({"wrong": float("nan")}, "wrong verdicts of nan"),
+        ({"seed": -1}, "seed -1"),
+        ({"model": "best"}, "no model 'best'"),
+    ],
+)
+def test_what_is_refused_leaves_the_practice_before_it(home, begin, given, words) -> None:
+    workspace = make_project()
+    kept = practice._fresh(["top"], labels=20, wrong=0.0, seed=0, model="an+") | {"status": "done"}
+    practice._write(workspace, kept)
+    with pytest.raises(GadError, match=words) as refused:
+        begin(workspace, ["top"], **given)
+    assert "held out" not in str(refused.value)
+    assert practice.state(workspace) == kept
+
+
+def test_answers_of_one_kind_are_refused_before_anything_is_written(home) -> None:
+    graph, _ = planted_graph()
+    report = Report("planted", "test", graph.n_nodes, graph.n_edges, graph.n_features)
+    all_normal = Truth(np.zeros(graph.n_nodes, dtype=np.int8))
+    workspace = Workspace.create("dull", Reading(graph, report, all_normal))
+    with pytest.raises(LabelError, match="0 anomalous nodes"):
+        practice.practise(workspace, ["top"])
+    assert practice.state(workspace) is None
+
+
+@pytest.mark.parametrize("wrong", ["2", "1", "-0.1", "some"])
+def test_the_command_refuses_a_share_of_wrong_verdicts(home, capsys, wrong) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["practice", "-p", "planted", f"--wrong={wrong}"])
+    assert ended.value.code == 2
+    assert "expected a number from 0 to below 1" in capsys.readouterr().err
 
 
 def test_the_command_prints_the_discovery_curve(home, capsys) -> None:

@@ -94,6 +94,34 @@ def test_disagreement_prefers_spread_when_the_dial_explores(pool):
     assert pool.scores[safe].mean() > pool.scores[bold].mean()
 
 
+def test_without_labels_of_both_kinds_the_border_is_called_assumed(pool):
+    for labels, words in ((pool.labels, "between normal and anomalous"), (Labels.none(), "assumed")):
+        queries = STRATEGIES["uncertainty"].select(replace(pool, labels=labels), 5, rng())
+        assert all(words in query.reason for query in queries)
+    one_kind = Labels(pool.labels.normal, pool.labels.anomalous[:0])
+    queries = STRATEGIES["uncertainty"].select(replace(pool, labels=one_kind), 5, rng())
+    assert {query.reason for query in queries} == {"at the assumed border (top 5 %)"}
+
+
+def test_a_score_is_called_high_in_the_top_tenth_only(pool):
+    for known in (pool, replace(pool, spread=None), replace(pool, spread=None, adjacency=None)):
+        queries = STRATEGIES["disagreement"].select(replace(known, dial=0.5), len(pool.open), rng())
+        for query in queries:
+            rank = int(pool.rank[query.node])
+            assert ("high score" in query.reason) == (rank <= pool.n / 10)
+            assert f"rank {rank} of {pool.n}" in query.reason or rank <= pool.n / 10
+
+
+def test_a_node_without_neighbours_is_not_unlike_them():
+    links = sp.csr_array(np.kron(np.eye(49), 1 - np.eye(2)))
+    links = sp.csr_array(sp.block_diag([links, sp.csr_array((2, 2))]))  # the last two stand alone
+    pool = Pool(scores=np.arange(100.0), adjacency=links, dial=1.0, near_duplicates=True)
+    queries = STRATEGIES["disagreement"].select(pool, 100, rng())
+    assert {query.node for query in queries[-2:]} == {98, 99}
+    assert all("no neighbours" in query.reason for query in queries[-2:])
+    assert all("unlike its neighbours" in query.reason for query in queries[:-2])
+
+
 def test_bisection_halves_the_stretch_between_anomalous_and_normal():
     scores = np.arange(1000.0)[::-1]
     pool = Pool(scores=scores, labels=Labels(np.array([600]), np.array([3])))

@@ -17,7 +17,7 @@ from gadcore.labels import Labels
 from gadcore.report import report_html, report_pdf
 from gadcore.report.facts import gather, rule_in_words
 from gadcore.report.picture import VERDICT_COLOURS, VERDICT_SHAPES
-from gadcore.report.pictures import distribution, surroundings
+from gadcore.report.pictures import BAR, FLAGGED_BAR, distribution, surroundings
 
 
 @pytest.fixture
@@ -119,9 +119,31 @@ def test_the_rule_is_said_in_words(filters, words) -> None:
 def test_distribution_draws_every_labelled_node_and_survives_equal_scores(workspace) -> None:
     labels = Labels.from_indices(workspace.graph, normal=[1, 2], anomalous=[0])
     for scores in (np.arange(6.0), np.zeros(6)):
-        picture = distribution(scores, labels, None, (300, 100))
+        picture = distribution(scores, labels, np.arange(2), (300, 100))
         assert sum(s.colour == VERDICT_COLOURS["normal"] for s in picture.shapes) == 2
         assert all(np.isfinite(s.points).all() for s in picture.shapes)
+
+
+def _heights(picture, colour: str) -> list[float]:
+    """Heights of the bars of a colour, from left to right."""
+    bars = [s.points for s in picture.shapes if s.colour == colour and s.kind == "polygon" and not s.outline]
+    return [points[2][1] - points[0][1] for points in bars]
+
+
+def test_only_flagged_nodes_are_painted_as_flagged(workspace) -> None:
+    scores = np.repeat([0.0, 1.0, 2.0], [64, 16, 4])
+    flagged = np.array([0, *range(80, 84)])  # one of the lowest nodes, all of the highest
+    picture = distribution(scores, Labels.none(), flagged, (300, 100))
+    every, orange = _heights(picture, BAR), _heights(picture, FLAGGED_BAR)
+    assert np.allclose(np.square(every) / every[0] ** 2 * 64, [64, 16, 4])
+    assert np.allclose(np.square(orange) / every[0] ** 2 * 64, [1, 4])
+    assert _heights(distribution(scores, Labels.none(), flagged[:0], (300, 100)), FLAGGED_BAR) == []
+
+
+def test_the_report_counts_the_flagged_nodes_themselves(workspace) -> None:
+    facts = gather(workspace, Filters(verdict="unsure"))  # the fourth of six scores
+    assert len(_heights(facts.histogram, FLAGGED_BAR)) == 1
+    assert len(_heights(facts.histogram, BAR)) == 6
 
 
 def test_surroundings_stay_inside_the_picture(workspace) -> None:

@@ -41,6 +41,17 @@ def test_rare_value_ties_nodes_together(clique_in_a_crowd):
     assert "3 nodes share device shared" in ring.reason
 
 
+def test_the_reason_counts_all_that_share_a_value(clique_in_a_crowd):
+    labels = Labels.from_indices(clique_in_a_crowd, normal=[10])
+    ring = propose_ring(clique_in_a_crowd, 11, labels)
+    assert 10 not in ring.nodes
+    assert "3 nodes share device shared (1 of them marked normal and left out)" in ring.reason
+    cleared = Labels.from_indices(clique_in_a_crowd, normal=[10, 12])
+    assert "share" not in propose_ring(clique_in_a_crowd, 11, cleared).reason
+    capped = propose_ring(clique_in_a_crowd, 11, cap=2)
+    assert (len(capped.nodes), capped.reason) == (2, "3 nodes share device shared")
+
+
 def test_dates_and_common_values_tie_nobody(clique_in_a_crowd):
     assert "opened" not in propose_ring(clique_in_a_crowd, 0).reason
     assert "country" not in propose_ring(clique_in_a_crowd, 0).reason

@@ -46,6 +46,16 @@ def test_nothing_is_claimed_from_few_labels_or_a_model_that_knows_nothing() -> N
     assert model_doubts(labels_of(range(10), range(10, 20)), -np.sort(rng.random(20))) == []
 
 
+def test_a_group_that_counts_as_one_verdict_is_not_enough_to_disagree() -> None:
+    held = np.r_[np.linspace(0, 0.3, 10), np.linspace(0.7, 1, 6)]
+    held[3] = 0.95
+    every = labels_of(range(10), range(10, 16))
+    assert [doubt.node for doubt in model_doubts(every, held)] == [3]
+    for share, nodes in ((1 / 6, []), (5 / 6, [3])):
+        grouped = Labels(every.normal, every.anomalous, weight=dict.fromkeys(range(10, 16), share))
+        assert [doubt.node for doubt in model_doubts(grouped, held)] == nodes
+
+
 def star(centres: int, leaves: int):
     """Centres with leaves of their own; also the first leaf of each."""
     edges, first, n = [], [], centres

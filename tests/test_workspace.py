@@ -223,6 +223,25 @@ def test_labels_survive_a_file(settings: Settings, tmp_path: Path, suffix: str) 
     assert len(target.undo()) == len(ids)
 
 
+def test_a_label_file_has_the_latest_notes_and_the_first_draw(
+    project: Workspace, planted, tmp_path: Path
+) -> None:
+    project.record("n001", "a", note="first thought", strategy="audit", inclusion_probability=0.25)
+    project.record("n001", "n", analyst="bo", source="adjudication")
+    project.note("n001", "shares a device")
+    project.record("n002", "a")
+    project.note("n002", "seen before")
+    project.record("n003", "n", note="no longer true")
+    project.note("n003", "")
+    path = tmp_path / "labels.csv"
+    assert project.export_labels(path) == 3
+    target = Workspace.create("target", reading(planted[0]), settings=project.settings)
+    target.import_labels(path)
+    assert target.notes() == {"n001": "shares a device", "n002": "seen before"}
+    assert target.labels().inclusion == project.labels().inclusion == {1: 0.25}
+    assert target.current()["n001"].strategy == "audit"
+
+
 def test_an_exported_table_holds_no_formula(project: Workspace, tmp_path: Path) -> None:
     project.record("n001", "a", note="=cmd()")
     project.export_labels(tmp_path / "labels.csv")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import BooleanOptionalAction, Namespace
+from argparse import ArgumentTypeError, BooleanOptionalAction, Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
-from gadcore.cli.show import count, out, queue_table, table
+from gadcore.cli.show import count, out, part, queue_table, table
 
 if TYPE_CHECKING:
     from gadcore.cases import Explanation, NodeCard, Part
@@ -24,13 +24,13 @@ def add_commands(commands: Commands) -> None:
     queue.add_argument("-n", type=count, default=20, help="cases (default: 20)")
     queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, …")
     queue.add_argument("--verdict", choices=VERDICTS, help="only these (default: unlabelled)")
-    queue.add_argument("--where", metavar="COLUMN=VALUE", help="only nodes with this value")
+    queue.add_argument("--where", type=_condition, metavar="COLUMN=VALUE", help="only nodes with this value")
     queue.add_argument(
-        "--dial", type=_share, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
+        "--dial", type=part, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
     )
     queue.add_argument(
         "--audit-share",
-        type=_share,
+        type=part,
         metavar="S",
         help="share of random checks, 0 to 1 (default: as set, 0.15)",
     )
@@ -48,7 +48,7 @@ def add_commands(commands: Commands) -> None:
         help="let verdicts since the run move similar cases (default: as set in the app, on at first)",
     )
 
-    explain = add("explain", explain_node, "why a node stands where it stands", "explain -p demo A0042")
+    explain = add("explain", explain_node, "why a node stands where it stands", "explain -p demo A10434")
     explain.add_argument("node", metavar="NODE")
 
     new = add("score-new", score_new, "score nodes that arrived after training", "score-new -p demo new.csv")
@@ -65,19 +65,20 @@ def add_commands(commands: Commands) -> None:
     export.add_argument("--verdict", help="normal, anomalous, unsure or unlabelled")
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError
-    return value
+def _condition(text: str) -> tuple[str, str]:
+    """A column and the value wanted in it."""
+    column, equals, value = text.partition("=")
+    if not column or not equals:
+        raise ArgumentTypeError(f"{text!r} is no condition; expected COLUMN=VALUE, for instance country=FR")
+    return column, value
 
 
 def show_queue(given: Namespace) -> None:
     """The next cases."""
     from gadcore.workspace import Filter
 
-    column, _, value = (given.where or "").partition("=")
-    where = Filter(verdict=given.verdict, column=column or None, value=value if column else None)
+    column, wanted = given.where or (None, None)
+    where = Filter(verdict=given.verdict, column=column, value=wanted)
     project = gadcore.Workspace.open(given.project)
     tuning = {key: getattr(given, key) for key in TUNING}
     if given.keep:
@@ -116,7 +117,7 @@ def _card_lines(card: NodeCard) -> list[str]:
 
 def _place(percentile: float | None, share: float | None) -> str:
     if percentile is not None:
-        return f"above {percentile:.0f} %"
+        return f"percentile {percentile:.0f}"
     return "" if share is None else f"shared by {share:.1f} %"
 
 

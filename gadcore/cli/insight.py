@@ -102,18 +102,25 @@ def _mover_table(movers: list[Mover]) -> str:
             mover.rank_before,
             mover.rank_now,
             mover.verdict,
-            "; ".join(cause_text(cause) for cause in mover.causes) or "no changed label near it",
+            behind(mover),
         )
         for mover in movers
     ]
     return table(("node", "name", "was", "is", "verdict", "labels behind it"), rows)
 
 
-def cause_text(cause: Cause) -> str:
-    """A changed label in a few words."""
+def behind(mover: Mover) -> str:
+    """The labels behind a move, and what they do together where none does anything alone."""
+    joint = [mover.together.words] if mover.together else []
+    said = [cause_text(cause, alone=not joint) for cause in mover.causes]
+    return "; ".join([*said, *joint]) or "no changed label near it"
+
+
+def cause_text(cause: Cause, *, alone: bool = True) -> str:
+    """A changed label in a few words; ``alone`` tells what it does by itself."""
     verdict = cause.verdict or f"{cause.before} taken back"
-    how = cause.without or f"nearness {cause.nearness:.2f}"
-    return f"{cause.node_id} {verdict} ({cause.link}: {how})"
+    how = f": {cause.without or f'nearness {cause.nearness:.2f}'}" if alone else ""
+    return f"{cause.node_id} {verdict} ({cause.link}{how})"
 
 
 def show_agreement(given: Namespace) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
@@ -11,14 +11,14 @@ from gadcore.cli.show import out, table
 if TYPE_CHECKING:
     from gadcore.cases import ProposedRing
     from gadcore.cli.parser import Commands
-    from gadcore.labels import LabelEvent
+    from gadcore.labels import LabelEvent, Verdict
 
 
 def add_commands(commands: Commands) -> None:
     add = commands.add_for_project
-    label = add("label", record, "record a verdict", "label -p demo A0042 anomalous")
+    label = add("label", record, "record a verdict", "label -p demo A10434 anomalous")
     label.add_argument("nodes", nargs="+", metavar="NODE", help="node id, or several")
-    label.add_argument("verdict", help="normal, anomalous or unsure (also n, a, u)")
+    label.add_argument("verdict", type=_verdict, help="normal, anomalous or unsure (also n, a, u)")
     label.add_argument("--note", default="", help="why")
     counts = label.add_mutually_exclusive_group()
     counts.add_argument(
@@ -36,10 +36,13 @@ def add_commands(commands: Commands) -> None:
     )
     label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
-    ring = add("ring", show_ring, "the group around a node, and why it is one", "ring -p demo A0042")
+    ring = add("ring", show_ring, "the group around a node, and why it is one", "ring -p demo A10434")
     ring.add_argument("node", metavar="NODE")
     ring.add_argument(
-        "--label", metavar="VERDICT", help="record this verdict for the whole group, as one event"
+        "--label",
+        type=_verdict,
+        metavar="VERDICT",
+        help="record this verdict for the whole group, as one event",
     )
     ring.add_argument(
         "--group",
@@ -55,7 +58,7 @@ def add_commands(commands: Commands) -> None:
         parser.add_argument("--analyst", help="whose (default: GAD_ANALYST or the login name)")
         parser.set_defaults(kind=name)
 
-    note = add("note", write_note, "write a note on a node", "note -p demo A0042 'ask K'")
+    note = add("note", write_note, "write a note on a node", "note -p demo A10434 'ask K'")
     note.add_argument("node", metavar="NODE")
     note.add_argument("text")
     note.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
@@ -65,6 +68,16 @@ def add_commands(commands: Commands) -> None:
     files.add_argument("action", choices=("import", "export"))
     files.add_argument("file", help="columns node_id and label; .csv, .tsv, .parquet or .jsonl")
     files.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
+
+
+def _verdict(text: str) -> Verdict:
+    from gadcore.errors import LabelError
+    from gadcore.labels import Verdict
+
+    try:
+        return Verdict.parse(text)
+    except LabelError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def record(given: Namespace) -> None:

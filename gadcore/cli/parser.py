@@ -13,11 +13,11 @@ Command = Callable[[argparse.Namespace], int | None]
 
 EXAMPLES = """examples:
   python -m gadcore import data/demo --project demo
-  python -m gadcore label --project demo A0042 anomalous --note "shares a device with A0007"
+  python -m gadcore label --project demo A10434 anomalous --note "shares a device with A10838"
   python -m gadcore labels import labels.csv --project demo
   python -m gadcore train --project demo
   python -m gadcore queue --project demo -n 20
-  python -m gadcore explain --project demo A0042
+  python -m gadcore explain --project demo A10434
   python -m gadcore export --project demo --out flagged.csv --top 100
 
 Every command takes --json. GAD_HOME names the workspace folder (default: data/workspace).

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import gadcore
-from gadcore.cli.show import count, out, table
+from gadcore.cli.show import count, out, rate, table
 
 if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
@@ -33,7 +33,9 @@ def add_commands(commands: Commands) -> None:
         "--strategy", nargs="+", default=["greedy-diverse", "random"], metavar="S", help="one session each"
     )
     parser.add_argument("--labels", type=count, default=100, help="verdicts per session (default: 100)")
-    parser.add_argument("--wrong", type=float, default=0.0, help="share of wrong verdicts (default: 0)")
+    parser.add_argument(
+        "--wrong", type=rate, default=0.0, metavar="W", help="share of wrong verdicts (default: 0)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--model", default="an+", help="model that learns from the verdicts (default: an+)")
 

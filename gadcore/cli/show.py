@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Sequence
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,13 +41,34 @@ def count(text: str) -> int:
 
 def share(text: str) -> float:
     """An argument above 0 and below 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = _number(text)
     if not 0 < value < 1:
         raise ArgumentTypeError(f"{text!r} is not a share; expected a number above 0 and below 1")
     return value
+
+
+def part(text: str) -> float:
+    """An argument from 0 to 1: nothing, all, or what is between."""
+    value = _number(text)
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} is out of range; expected a number from 0 to 1")
+    return value
+
+
+def rate(text: str) -> float:
+    """An argument from 0 to below 1: never, or now and then."""
+    value = _number(text)
+    if not 0 <= value < 1:
+        raise ArgumentTypeError(f"{text!r} is out of range; expected a number from 0 to below 1")
+    return value
+
+
+def _number(text: str) -> float:
+    """nan, which lies in no range, where the text is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return nan
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

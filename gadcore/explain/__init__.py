@@ -20,7 +20,7 @@ from gadcore.cases import Explanation, Part, QueueRow
 from gadcore.explain.accounts import Account
 from gadcore.explain.columns import Columns
 from gadcore.explain.models import Model, read_model
-from gadcore.explain.sentences import columns_of, node_sentences, tendency
+from gadcore.explain.sentences import columns_of, node_sentences, percent_text, standing_text, tendency
 from gadcore.explain.view import Variants, affordable_edges, view_of
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.labels import Labels
@@ -121,9 +121,10 @@ def _standing(columns: Columns, column: str, node: int) -> str:
     if column not in columns.names:
         return ""
     found = columns.attribute(column, node)
-    if found.percentile is not None:
-        return f"{found.value} (higher than {min(99.9, found.percentile):.3g} % of nodes)"
-    return f"{found.value} ({found.share:.0f} % of nodes)" if found.share is not None else "missing"
+    standing = columns.standing(column, node)
+    if standing is not None:
+        return f"{found.value} ({standing_text(standing, date=columns.is_date(column))})"
+    return f"{found.value} ({percent_text(found.share)} of nodes)" if found.share is not None else "missing"
 
 
 def _node_parts(graph: Graph, node: int, account: Account, verdicts: dict[int, bool]) -> list[Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +12,40 @@ import pandas as pd
 
 from gadcore.cases import Attribute
 from gadcore.graph import Graph
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a number stands among the nodes that have one, in % of them; equal values are in neither."""
+
+    below: float  # nodes with a lower value
+    above: float  # nodes with a higher value
+
+    @classmethod
+    def among(cls, ordered: npt.NDArray[Any], value: float) -> Standing:
+        """The place of a value in an ascending array."""
+        low, high = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
+        count = max(1, len(ordered))
+        return cls(100 * low / count, 100 * (len(ordered) - high) / count)
+
+    @property
+    def top(self) -> float:
+        """Nodes with this value or a higher one."""
+        return 100 - self.below
+
+    @property
+    def lowest(self) -> float:
+        """Nodes with this value or a lower one."""
+        return 100 - self.above
+
+    @property
+    def equal(self) -> float:
+        return 100 - self.below - self.above
+
+    @property
+    def percentile(self) -> float:
+        """Nodes with a lower value, equal ones counted half."""
+        return self.below + self.equal / 2
 
 
 class Columns:
@@ -38,7 +73,8 @@ class Columns:
         if missing(value):
             return Attribute(column, "", None, None)
         if column in self._dates or self._is_number(column):
-            return Attribute(column, shown(value), self._percentile(column, node), None)
+            standing = self.standing(column, node)
+            return Attribute(column, shown(value), None if standing is None else standing.percentile, None)
         return Attribute(column, shown(value), None, self._share(column, shown(value)))
 
     def _is_number(self, column: str) -> bool:
@@ -49,17 +85,16 @@ class Columns:
         """Whether the reader took the column for dates."""
         return column in self._dates
 
-    def _percentile(self, column: str, node: int) -> float | None:
-        """Share of nodes with a lower value (an earlier date), ties counted half, in %."""
+    def standing(self, column: str, node: int) -> Standing | None:
+        """Where a number or date of a node stands; None for other columns and empty cells."""
+        if column not in self._dates and not self._is_number(column):
+            return None
         if column not in self._numbers:
             self._numbers[column] = self._as_numbers(column)
             finite = self._numbers[column]
             self._ordered[column] = np.sort(finite[np.isfinite(finite)])
-        value, ordered = self._numbers[column][node], self._ordered[column]
-        if not np.isfinite(value):
-            return None
-        ends = (np.searchsorted(ordered, value, side) for side in ("left", "right"))
-        return float(sum(ends) / 2 / max(1, len(ordered)) * 100)
+        value = float(self._numbers[column][node])
+        return Standing.among(self._ordered[column], value) if np.isfinite(value) else None
 
     def _as_numbers(self, column: str) -> npt.NDArray[np.float64]:
         """(N,) values, dates as seconds, nan where there is none."""

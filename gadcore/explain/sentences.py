@@ -15,31 +15,46 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.cases import Attribute
-from gadcore.explain.columns import Columns
+from gadcore.explain.columns import Columns, Standing
 from gadcore.graph import Graph, IntArray
 from gadcore.metrics import percentile_ranks
 
 Array = npt.NDArray[np.float64]
 
-EXTREME = 90.0  # percentile (or 100 − it) from which a number is worth a sentence
+EXTREME = (
+    10.0  # per cent of nodes with such a number or a more extreme one up to which it is worth a sentence
+)
 RARE = 10.0  # per cent of nodes up to which a value is worth a sentence
+HALF = 50.0  # per cent of nodes
 HIGH = 0.9  # mean percentile of neighbours worth a sentence
 WORDS = 50  # different values from which a column is one of names, each rare and none worth a sentence
 KEPT = 4
 
 
-def attribute_sentence(attribute: Attribute, *, date: bool = False) -> str | None:
-    """E.g. "cash share 0.41: top 2 % of nodes"; None for what is usual."""
-    name = attribute.column.replace("_", " ")
+def attribute_sentence(
+    attribute: Attribute, standing: Standing | None = None, *, date: bool = False
+) -> str | None:
+    """E.g. "cash share 0.41: top 2 % of nodes"; None for what is usual. Numbers come with their standing."""
+    told = f"{attribute.column.replace('_', ' ')} {attribute.value}"
     most, least = ("latest", "earliest") if date else ("top", "lowest")
-    if attribute.percentile is not None:
-        if attribute.percentile >= EXTREME:
-            return f"{name} {attribute.value}: {most} {_percent(100 - attribute.percentile)} of nodes"
-        if attribute.percentile <= 100 - EXTREME:
-            return f"{name} {attribute.value}: {least} {_percent(attribute.percentile)} of nodes"
+    if standing is not None:
+        if standing.top <= EXTREME:
+            return f"{told}: {most} {percent_text(standing.top)} of nodes"
+        if standing.lowest <= EXTREME:
+            return f"{told}: {least} {percent_text(standing.lowest)} of nodes"
     elif attribute.share is not None and 0 < attribute.share <= RARE:
-        return f"{name} {attribute.value}: only {_percent(attribute.share)} of nodes"
+        return f"{told}: only {percent_text(attribute.share)} of nodes"
     return None
+
+
+def standing_text(standing: Standing, *, date: bool = False) -> str:
+    """E.g. "higher than 81 % of nodes", "lowest 3 % of nodes", "the median, as of 40 % of nodes"."""
+    more, least = ("later", "earliest") if date else ("higher", "lowest")
+    if standing.below >= HALF:
+        return f"{more} than {min(99.9, standing.below):.3g} % of nodes"
+    if standing.above >= HALF:
+        return f"{least} {percent_text(standing.lowest)} of nodes"
+    return "the median" + (f", as of {percent_text(standing.equal)} of nodes" if standing.equal >= 1 else "")
 
 
 def verdict_sentence(anomalous: int, labelled: int, neighbours: int) -> str | None:
@@ -55,7 +70,7 @@ def rank_sentence(percentiles: Array) -> str | None:
     """E.g. "its 5 neighbours rank high too (top 4 % on average)"."""
     if len(percentiles) and float(percentiles.mean()) >= HIGH:
         count = f"its {len(percentiles)} neighbours rank" if len(percentiles) > 1 else "its neighbour ranks"
-        return f"{count} high too (top {_percent(100 * (1 - float(percentiles.mean())))} on average)"
+        return f"{count} high too (top {percent_text(100 * (1 - float(percentiles.mean())))} on average)"
     return None
 
 
@@ -141,7 +156,7 @@ def _column_sentence(columns: Columns, column: str, node: int) -> str | None:
     attribute = columns.attribute(column, node)
     if attribute.share is not None and columns.distinct(column) > WORDS:
         return None
-    return attribute_sentence(attribute, date=columns.is_date(column))
+    return attribute_sentence(attribute, columns.standing(column, node), date=columns.is_date(column))
 
 
 def _feature_sentence(graph: Graph, node: int, feature: int) -> str | None:
@@ -153,8 +168,10 @@ def _feature_sentence(graph: Graph, node: int, feature: int) -> str | None:
         name = graph.feature_names[feature]
         return f"has {name}" if name == str(feature) else f"has attribute {name}"
     column = np.asarray(graph.x[:, feature])
-    below = float((np.sum(column < value) + np.sum(column <= value)) / 2 / len(column) * 100)
-    return attribute_sentence(Attribute(graph.feature_names[feature], f"{value:.3g}", below, None))
+    below, above = (float(100 * np.mean(part)) for part in (column < column[node], column > column[node]))
+    standing = Standing(below, above)
+    attribute = Attribute(graph.feature_names[feature], f"{value:.3g}", standing.percentile, None)
+    return attribute_sentence(attribute, standing)
 
 
 def _tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
@@ -171,7 +188,8 @@ def _tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
     return Tendency(covariance / (deviation * spread), mean, deviation, percentile)
 
 
-def _percent(value: float) -> str:
+def percent_text(value: float) -> str:
+    """A share above 0 in per cent, which never reads as none."""
     if value < 0.1:
         return "0.1 %"
     return f"{value:.1f} %" if value < 1 else f"{value:.0f} %"

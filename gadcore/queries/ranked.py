@@ -11,6 +11,8 @@ from gadcore.queries.geometry import distinct, near
 from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random
 
 EXPECTED_SHARE = 0.05  # anomalies assumed while no label says otherwise
+ASSUMED_BORDER = f"the assumed border (top {100 * EXPECTED_SHARE:.0f} %)"
+HIGH = 0.1  # share of the nodes whose score may be called high
 
 
 def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
@@ -52,7 +54,9 @@ class Uncertainty(QueryStrategy):
         distance = np.abs(pool.percentile[pool.open] - border)
         ranked = pool.open[np.argsort(distance, kind="stable")]
         nodes = without_duplicates(pool, ranked, n)
-        reason = "at the border between normal and anomalous"
+        reason = f"at {ASSUMED_BORDER}"
+        if has_border(pool):
+            reason = "at the border between normal and anomalous"
         return [self.query(v, 1.0 - abs(pool.percentile[v] - border), reason) for v in nodes]
 
 
@@ -64,20 +68,35 @@ class Disagreement(QueryStrategy):
     dialled = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        spread, reason = self._spread(pool)
+        spread = self._spread(pool)
         utility = (1.0 - pool.dial) * pool.percentile + pool.dial * percentile_ranks(spread)
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
-        return [self.query(v, utility[v], reason) for v in without_duplicates(pool, ranked, n)]
+        nodes = without_duplicates(pool, ranked, n)
+        return [self.query(v, utility[v], self._reason(pool, int(v))) for v in nodes]
 
     @staticmethod
-    def _spread(pool: Pool) -> tuple[npt.NDArray[np.floating], str]:
+    def _spread(pool: Pool) -> npt.NDArray[np.floating]:
+        """(N,) disagreement of the members; without members that of a node with its neighbours."""
         if pool.spread is not None:
-            return pool.spread, "high score on which the members of the model disagree"
+            return pool.spread
         if pool.adjacency is None:
-            return pool.percentile, "high score (this model has no members that could disagree)"
-        weight = np.maximum(np.asarray(pool.adjacency.sum(axis=1)).ravel(), 1e-9)
-        around = np.asarray(pool.adjacency @ pool.percentile).ravel() / weight
-        return np.abs(pool.percentile - around), "high score, unlike its neighbours"
+            return pool.percentile
+        weight = np.asarray(pool.adjacency.sum(axis=1)).ravel()
+        around = np.asarray(pool.adjacency @ pool.percentile).ravel() / np.maximum(weight, 1e-9)
+        return np.where(weight > 0, np.abs(pool.percentile - around), 0.0)
+
+    @staticmethod
+    def _reason(pool: Pool, node: int) -> str:
+        place = f"rank {pool.rank[node]:,} of {pool.n:,}"
+        high = bool(pool.rank[node] <= max(1.0, HIGH * pool.n))
+        if pool.spread is not None:
+            why = "the members of the model disagree"
+            return f"high score on which {why}" if high else f"{why}: {place}"
+        if pool.adjacency is None:
+            return f"{'high score' if high else place} (this model has no members that could disagree)"
+        if not pool.adjacency.indptr[node + 1] - pool.adjacency.indptr[node]:
+            return f"{'high score' if high else place}, no neighbours to compare with"
+        return "high score, unlike its neighbours" if high else f"unlike its neighbours: {place}"
 
 
 class Bisection(QueryStrategy):
@@ -127,13 +146,19 @@ class Bisection(QueryStrategy):
         border = border_percentile(pool)
         ranked = pool.open[np.argsort(np.abs(pool.percentile[pool.open] - border), kind="stable")]
         rest = without_duplicates(pool, ranked[~np.isin(ranked, _nodes(chosen))], missing)
-        return [self.query(v, 0.0, "next to the border that the bisection found") for v in rest]
+        found = "the border that the bisection found" if has_border(pool) else ASSUMED_BORDER
+        return [self.query(v, 0.0, f"next to {found}") for v in rest]
+
+
+def has_border(pool: Pool) -> bool:
+    """Whether labels of both kinds tell where the border lies."""
+    return len(pool.labels.normal) > 0 and len(pool.labels.anomalous) > 0
 
 
 def border_percentile(pool: Pool) -> float:
     """Percentile that separates the labels with the least balanced error; the top 5 % without both kinds."""
     normal, anomalous = pool.percentile[pool.labels.normal], pool.percentile[pool.labels.anomalous]
-    if not len(normal) or not len(anomalous):
+    if not has_border(pool):
         return 1.0 - EXPECTED_SHARE
     cuts = np.sort(np.r_[normal, anomalous])
     missed = np.searchsorted(np.sort(anomalous), cuts, side="left") / len(anomalous)

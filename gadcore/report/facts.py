@@ -28,7 +28,10 @@ MARKS = (
     "Ringed: the node itself. Diamond: marked anomalous; square: normal; triangle: unsure; "
     "circle: no verdict, the redder, the higher the score."
 )
-BARS = "Nodes per score (square-root scale); orange bars hold flagged nodes. Under the axis: labelled nodes."
+BARS = (
+    "Nodes per score (square-root scale); the orange part of a bar counts the flagged ones among them. "
+    "Under the axis: labelled nodes."
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,6 @@ def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | 
     for row, node in zip(rows, shown):
         row["name"] = graph.display_name(int(node))
     scores = np.asarray(result.scores)
-    threshold = float(scores[nodes].min()) if len(nodes) else None
     now = datetime.now(UTC)
     return Facts(
         title=f"Flagged nodes: {workspace.name}",
@@ -65,7 +67,7 @@ def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | 
         figures=_figures(workspace, result.info, len(nodes)),
         heading=_heading(len(nodes), filters),
         rows=rows,
-        histogram=distribution(scores, workspace.labels(), threshold, _HISTOGRAM),
+        histogram=distribution(scores, workspace.labels(), nodes, _HISTOGRAM),
         views=_views(workspace, [str(graph.node_ids[i]) for i in shown[:VIEWS]]),
         provenance=_provenance(workspace, result.info, now),
         caution=_caution(result.info, result.probability_reason or ""),

@@ -16,23 +16,29 @@ _LABELS_SHOWN = 400  # marks under the axis; beyond this they only hide each oth
 
 
 def distribution(
-    scores: npt.NDArray[np.floating], labels: Labels, threshold: float | None, size: tuple[float, float]
+    scores: npt.NDArray[np.floating],
+    labels: Labels,
+    flagged: npt.NDArray[np.integer],
+    size: tuple[float, float],
 ) -> Picture:
-    """Histogram of all scores on a square-root scale, with the labelled nodes as marks under the axis."""
+    """Histogram of all scores on a square-root scale, with the labelled nodes as marks under the axis.
+
+    Of every bar the ``flagged`` nodes have a colour of their own, from the axis up on the same scale.
+    """
     width, height = size
     picture = Picture(width, height, "Distribution of scores, with labelled nodes under the axis")
     left, right, top, floor = 34.0, width - 8, 14.0, height - 46
     low, high = float(scores.min()), float(scores.max())
     span = high - low or 1.0
-    counts, edges = np.histogram(scores, bins=_BINS, range=(low, low + span))
+    counts, marked = (
+        np.histogram(part, bins=_BINS, range=(low, low + span))[0] for part in (scores, scores[flagged])
+    )
     tallest = max(1.0, float(np.sqrt(counts.max())))
     step = (right - left) / _BINS
-    for i, count in enumerate(counts):
-        tall = (floor - top) * float(np.sqrt(count)) / tallest
-        flagged = threshold is not None and edges[i + 1] > threshold
-        picture.rectangle(
-            left + i * step + 0.5, floor - tall, step - 1, tall, FLAGGED_BAR if flagged else BAR
-        )
+    for bars, colour in ((counts, BAR), (marked, FLAGGED_BAR)):
+        for i in np.flatnonzero(bars):
+            tall = (floor - top) * float(np.sqrt(bars[i])) / tallest
+            picture.rectangle(left + i * step + 0.5, floor - tall, step - 1, tall, colour)
     picture.line((left, floor), (right, floor), FAINT)
     picture.text((left - 4, top + 6), f"{counts.max():,}", 7, FAINT, "end")
     picture.text((left - 4, floor), "0", 7, FAINT, "end")

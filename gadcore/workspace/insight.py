@@ -66,7 +66,7 @@ class Insight:
             reason = ONE_RUN if len(project.results()) < 2 else f"Run {result.info.number} is the first one."
             return Moved(None, result.info, 0, [], [], "", reason)
         graph = project.graph
-        space, head = _space(project, result), influence(project, result)
+        space, head = _space(project, result), influence(project, before, result)
         risen, fallen = movers(graph, _ranking(before), _ranking(result), space, n, head)
         return Moved(
             before=before.info,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,24 @@ def read_labels(path: Path) -> list[dict[str, Any]]:
             )
         rows[node_id] = row
     return list(rows.values())
+
+
+def with_draw_and_note(
+    current: Mapping[str, LabelEvent], first: Mapping[str, LabelEvent], notes: Mapping[str, str]
+) -> list[LabelEvent]:
+    """The current events, each with its node's latest note and the way its case was drawn at first.
+
+    A verdict given again later would else take its node out of the random sample when it is read back.
+    """
+    return [
+        replace(
+            event,
+            note=notes.get(node_id, event.note),
+            strategy=first[node_id].strategy,
+            inclusion_probability=first[node_id].inclusion_probability,
+        )
+        for node_id, event in current.items()
+    ]
 
 
 def write_labels(path: Path, events: Iterable[LabelEvent]) -> int:

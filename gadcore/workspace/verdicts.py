@@ -9,6 +9,7 @@ from typing import Any
 from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.preferences import checked_preference
 from gadcore.workspace import labelling, ordering
+from gadcore.workspace.label_files import with_draw_and_note, write_labels
 from gadcore.workspace.project import Project
 
 
@@ -127,8 +128,12 @@ class Verdicts:
         return labelling.import_labels(self._project, Path(path), analyst=analyst)
 
     def export_labels(self, path: str | Path) -> int:
-        """Write the current labels to a .csv, .tsv, .parquet or .jsonl file; returns how many."""
-        return labelling.export_labels(self._project, Path(path))
+        """Write the current labels to a .csv, .tsv, .parquet or .jsonl file; returns how many.
+
+        Notes are the latest of each node; how a case was drawn is what its first verdict says.
+        """
+        view = self._project.view()
+        return write_labels(Path(path), with_draw_and_note(view.current, view.first, view.notes))
 
     def preference(self, key: str, default: Any = None) -> Any:
         return self._project.store.projects.preference(self._project.id, key, default)

@@ -15,9 +15,21 @@ from pages.shared.figures import tidy
 
 FIGURES = {"found": "Anomalies found", "auc": "Held-out AUC", "ap": "Held-out average precision"}
 
-_OTHERS = [name for name in TITLES if name not in (DEFAULT, RANDOM, ENTROPY)]
-_COLOURS = {name: palette.CATEGORIES[1 + i % (len(palette.CATEGORIES) - 1)] for i, name in enumerate(_OTHERS)}
-_COLOURS |= {DEFAULT: palette.NORMAL, RANDOM: palette.UNLABELLED, ENTROPY: palette.UNSURE}
+# Colour and dash of each strategy: where two colours are near each other, the dashes differ.
+LOOKS = {
+    DEFAULT: (palette.NORMAL, "solid"),
+    "top": (palette.ANOMALOUS, "solid"),
+    "uncertainty": ("#A24BD6", "solid"),
+    "disagreement": ("#E6459A", "solid"),
+    "bisection": ("#C79A00", "longdash"),
+    "medoids": ("#4FB3EA", "dot"),
+    "audit": ("#8A5A3C", "solid"),
+    "ring": ("#5DA10A", "solid"),
+    PLAIN: ("#D3213C", "dash"),
+    RANDOM: (palette.UNLABELLED, "dash"),
+    ENTROPY: ("#7C7A1E", "dashdot"),
+}
+PERSON = (palette.ACCENT, "solid")
 _BAND = 0.16  # opacity
 _MARKED = 60  # points up to which each is marked
 
@@ -66,6 +78,7 @@ def discovery_figure(
 
 
 def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
+    colour, dash = LOOKS.get(name, PERSON)
     return go.Scatter(
         x=line.labels,
         y=line.mean,
@@ -73,9 +86,9 @@ def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
         legendrank=1 if thick else 2,
         mode="lines+markers" if len(line.labels) == 1 or (thick and len(line.labels) <= _MARKED) else "lines",
         line={
-            "color": _COLOURS.get(name, palette.ACCENT),
+            "color": colour,
             "width": 4 if thick else 1.5,
-            "dash": "dash" if name in (PLAIN, RANDOM, ENTROPY) else "solid",
+            "dash": dash,
         },
         customdata=[[spread] for spread in line.std],
         hovertemplate="%{x} labels: %{y:.3~g}" + (" ± %{customdata[0]:.2~g}" if line.seeds > 1 else ""),
@@ -85,7 +98,7 @@ def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
 def _band(name: str, line: Line) -> go.Scatter:
     low = [mean - spread for mean, spread in zip(line.mean, line.std)]
     high = [mean + spread for mean, spread in zip(line.mean, line.std)]
-    colour = _COLOURS.get(name, palette.ACCENT).lstrip("#")
+    colour = LOOKS.get(name, PERSON)[0].lstrip("#")
     red, green, blue = (int(colour[i : i + 2], 16) for i in (0, 2, 4))
     return go.Scatter(
         x=[*line.labels, *reversed(line.labels)],

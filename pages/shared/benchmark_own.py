@@ -90,6 +90,7 @@ def _show_runs(workspace: Workspace, live: bool) -> None:
             _progress(workspace, runs, working)
         found = estimates(runs)
         if found:
+            _advice(found, len(runs) - len(working), len(runs))
             _figures(workspace, found)
         for run in runs:
             if run.status in ("failed", "cancelled"):
@@ -111,8 +112,16 @@ def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo])
         st.rerun(scope="app")
 
 
+def _advice(found: list[Estimate], ended: int, total: int) -> None:
+    """Which method to trust; while some still train, only what holds so far."""
+    text = advice(found, DEFAULT_MODEL, lambda name: REGISTRY[name].title)
+    if ended < total:
+        st.info(f"So far, with {ended} of {total} methods done: {text}", icon=":material/hourglass_top:")
+    else:
+        st.success(text, icon=":material/verified:")
+
+
 def _figures(workspace: Workspace, found: list[Estimate]) -> None:
-    st.success(advice(found, DEFAULT_MODEL, lambda name: REGISTRY[name].title), icon=":material/verified:")
     st.plotly_chart(estimate_figure(found), key="estimates", config={"displayModeBar": False})
     st.caption(
         "Dots: AUC over labels held out in turn, as in the list of runs; lines: a cautious 90 % interval. "

@@ -36,6 +36,18 @@ def kept_table(workspace: Workspace, run: RunInfo, filters: Filters) -> pd.DataF
     return table
 
 
+def show_freshness(workspace: Workspace, run: RunInfo) -> None:
+    """Say when verdicts were given that the exported run has not learnt from."""
+    fresh = workspace.counts()["fresh"]
+    if fresh:
+        st.info(
+            f"{fresh:,} verdict{'s' * (fresh != 1)} since run {run.number}: retrain to use "
+            f"{'them' if fresh != 1 else 'it'}. Scores and reasons below are those of run {run.number}.",
+            icon=":material/update:",
+        )
+        st.page_link("pages/3_Train.py", label="Go to Train", icon=":material/model_training:")
+
+
 def show_list_downloads(workspace: Workspace, run: RunInfo, table: pd.DataFrame, filters: Filters) -> None:
     """One card per format: the file, and the manifest that proves it."""
     stem = f"{slug(workspace.name)}-flagged-run{run.number}"

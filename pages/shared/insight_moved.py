@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from gadcore.moved import Cause, Moved, Mover
+from gadcore.moved import Cause, Moved, Mover, Together
 from gadcore.workspace import Workspace
 from pages.shared.home_projects import literal
 from pages.shared.insight_case import case_link
@@ -38,7 +38,8 @@ def show_moved(workspace: Workspace) -> None:
 def _basis(found: Moved) -> str:
     """What the causes rest on."""
     causes = [cause for mover in (*found.risen, *found.fallen) for cause in mover.causes]
-    if any(cause.places is not None for cause in causes):
+    joint = any(mover.together for mover in (*found.risen, *found.fallen))
+    if joint or any(cause.places is not None for cause in causes):
         return "Where a node would stand without a label is worked out by a linear model of all labels."
     return "Likely causes are the nearest labels that push the same way."
 
@@ -53,22 +54,26 @@ def _movers(title: str, movers: Sequence[Mover]) -> None:
         arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
         text.markdown(
             f"{arrow} **{literal(mover.name)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
-            f":small[{causes_text(mover.causes)}]"
+            f":small[{causes_text(mover.causes, mover.together)}]"
         )
         with button:
             case_link(mover.node_id, f"{title.lower()}-{mover.node_id}")
 
 
-def causes_text(causes: Sequence[Cause]) -> str:
+def causes_text(causes: Sequence[Cause], together: Together | None = None) -> str:
     """The labels behind a move, as Markdown."""
     if not causes:
-        return "no changed label near it: others moved past it"
-    return "; ".join(_cause(cause) for cause in causes)
+        alone = "no changed label near it: others moved past it"
+        return f"no single label; {together.words}" if together else alone
+    if together is None:
+        return "; ".join(_cause(cause) + (f": {cause.without}" if cause.without else "") for cause in causes)
+    named = "; ".join(_cause(cause) for cause in causes)
+    alone = "none of these changes its place alone; " if len(causes) > 1 else ""
+    return f"{named}: {alone}{together.words}"
 
 
 def _cause(cause: Cause) -> str:
     verdict = cause.verdict or f"{cause.before} taken back"
-    without = f": {cause.without}" if cause.without else ""
     if cause.link == "its own label":
-        return f"its own label, {verdict}{without}"
-    return f"{literal(cause.name)} {verdict} ({cause.link}){without}"
+        return f"its own label, {verdict}"
+    return f"{literal(cause.name)} {verdict} ({cause.link})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -202,6 +203,22 @@ def test_methods_are_compared_as_runs_and_the_run_in_use_stays(home, monkeypatch
     assert workspace.current_run().model == "sgc-lr"
     app.run()
     assert workspace.current_run().model == "sgc-lr"
+
+
+def test_nothing_is_recommended_for_good_while_methods_still_train(home, monkeypatch) -> None:
+    workspace = make_project(models=("sgc-lr", "label-propagation"))
+    done = workspace.runs()
+    workspace.set_preference("comparison", {"runs": [run.id for run in done]})
+    waiting = [replace(run, status="queued") if run.model == "label-propagation" else run for run in done]
+    monkeypatch.setattr(Workspace, "runs", lambda self: waiting)
+    app = page(BENCHMARK, workspace)
+    no_problem(app)
+    assert not app.success
+    assert any(box.value.startswith("So far, with 1 of 2 methods done: ") for box in app.info)
+    monkeypatch.setattr(Workspace, "runs", lambda self: done)
+    app = page(BENCHMARK, workspace)
+    assert any("your labels" in box.value for box in app.success)
+    assert "So far" not in texts(app)
 
 
 def test_a_run_chosen_after_a_comparison_stays_in_use(home, monkeypatch) -> None:

@@ -7,7 +7,7 @@ from page_project import make_project, no_problem, page, texts
 from probe_detector import register, unregister
 
 from gadcore.audit import audit
-from gadcore.moved import Cause
+from gadcore.moved import Cause, Together
 from pages.shared.insight_left import left_figure, left_words, precision_words, recall_words
 from pages.shared.insight_moved import causes_text
 
@@ -95,6 +95,18 @@ def test_causes_are_written_literally() -> None:
     cause = Cause("x", "*bold*", None, "normal", 0.5, "a neighbour")
     assert causes_text([cause]) == r"\*bold\* normal taken back (a neighbour)"
     assert "no changed label" in causes_text([])
+
+
+def test_labels_that_do_nothing_alone_are_told_together() -> None:
+    causes = [Cause(x, x, "anomalous", None, 0.0, "looks alike", places=0) for x in "ab"]
+    assert causes_text(causes, Together(2, 120, 80, 0.4)) == (
+        "a anomalous (looks alike); b anomalous (looks alike): none of these changes its place alone; "
+        "without these 2 together: rank 120"
+    )
+    only = causes_text(causes[:1], Together(1, 5, 0, 0.4))
+    assert only.startswith("a anomalous (looks alike): without it: the same place")
+    crowd = causes_text([], Together(8, 1200, 80, 0.4, named=False))
+    assert crowd == "no single label; without all 8 changed labels: rank 1,200"
 
 
 def test_a_dispute_is_shown_with_kappa_and_settled_by_a_click(home) -> None:

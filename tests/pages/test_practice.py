@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 
+import numpy as np
 import pytest
 from conftest import planted_graph
 from page_project import make_project, no_problem, page, texts
 
 from gadcore import practice
 from gadcore.experiments.loop_tables import Line
+from gadcore.experiments.sessions import TITLES
 from gadcore.ingest import Reading, Report
 from gadcore.workspace import Workspace
 from pages.shared import benchmark_study
-from pages.shared.benchmark_discovery import discovery_figure
+from pages.shared.benchmark_discovery import LOOKS, PERSON, discovery_figure
 
 BENCHMARK = "pages/4_Benchmark.py"
 COMMAND = "python -m gadcore experiments loop --labels 20"
@@ -117,6 +120,38 @@ def test_the_figure_has_a_line_for_each_strategy_and_one_for_chance() -> None:
     assert len(discovery_figure(lines, "auc", 0.1).data) == 2
     assert discovery_figure(lines, "found", until=200).layout.xaxis.range[1] >= 200
     assert not discovery_figure({}, "found", 0.1).data
+
+
+def _light(colour: str) -> np.ndarray:
+    """(3,) linear red, green and blue."""
+    values = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def _lab(colour: str) -> np.ndarray:
+    """(3,) CIE L*a*b*, in which distances are about what the eye sees."""
+    weights = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x, y, z = np.cbrt(weights @ _light(colour) / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def _contrast(one: str, two: str) -> float:
+    dark, bright = sorted(float(_light(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, two))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_strategies_are_told_apart_on_light_and_dark() -> None:
+    assert set(LOOKS) == set(TITLES)
+    looks = [*LOOKS.values(), PERSON]
+    for (colour, dash), (other, other_dash) in combinations(looks, 2):
+        apart = np.linalg.norm(_lab(colour) - _lab(other))
+        assert apart > (45 if dash == other_dash else 25), (colour, other)
+    for colour, _ in looks:
+        assert _contrast(colour, "#FFFFFF") > 2.3
+        assert _contrast(colour, "#0E1117") > 3
+    lines = {name: Line([0, 10], [0, 1.0], [0, 0.0], 1) for name in TITLES}
+    drawn = {(trace.line.color, trace.line.dash) for trace in discovery_figure(lines, "auc").data}
+    assert len(drawn) == len(TITLES)
 
 
 def test_the_default_is_thick_with_a_band_and_drawn_on_top() -> None:
