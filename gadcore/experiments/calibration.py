@@ -38,7 +38,7 @@ from gadcore.labels import Labels
 RESULTS = audit.CALIBRATION
 COMMAND = "python -m gadcore experiments calibration"
 SPLIT, SESSION = "split", "session"
-SPLIT_GRAPHS = ("cora", "citeseer", "photo", "pubmed")
+SPLIT_GRAPHS = ("cora", "citeseer", "photo", "pubmed", "computers")
 MODEL = "an+"
 WEIGHTED, UNWEIGHTED, NONE = "weighted", "unweighted", "none"
 
