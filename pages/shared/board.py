@@ -49,6 +49,7 @@ class Board:
     leave: str = ""  # page that the analyst asked for
     watched: str = ""  # run that was under way at the last exchange
     analyst: str = ""
+    void: set[tuple[str, int]] = field(default_factory=set)  # (tab, number) of verdicts that were refused
 
     def __post_init__(self) -> None:
         self.queue = TabQueue(self.name)
@@ -100,6 +101,7 @@ def _take(workspace: Workspace, board: Board, event: Message, receipts: Receipts
         try:
             _EVENTS[event["kind"]](workspace, board, event, event.get("analyst") or board.analyst)
         except GadError as error:
+            board.void.add((event["client"], int(event["seq"])))
             board.tell(str(error), "error")
 
     if event.get("kind") in _EVENTS:
@@ -117,6 +119,7 @@ def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -
 
 
 def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    """One verdict on nodes that were each ticked or selected on the screen: a verdict they have is meant."""
     workspace.record_group(
         event["nodes"],
         event["verdict"],
@@ -124,6 +127,7 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
         source=event.get("source") or "ring",
         weight=event.get("weight", 1.0),
         judged=event.get("judged", ()),
+        overrule=True,
         draws={
             node: (draw.get("strategy") or "", draw.get("inclusion_probability"))
             for node, draw in (event.get("draws") or {}).items()
@@ -132,11 +136,18 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
 
 
 def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(workspace, board, event, workspace.undo(analyst), ("take back", "Took back"))
+    if not _was_refused(board, event):
+        _reversed(workspace, board, event, workspace.undo(analyst), ("take back", "Took back"))
 
 
 def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(workspace, board, event, workspace.redo(analyst), ("restore", "Restored"))
+    if not _was_refused(board, event):
+        _reversed(workspace, board, event, workspace.redo(analyst), ("restore", "Restored"))
+
+
+def _was_refused(board: Board, event: Message) -> bool:
+    """Whether the step that a tab takes back wrote nothing: an earlier one must not go in its place."""
+    return (event["client"], event.get("step")) in board.void
 
 
 def _reversed(

@@ -96,6 +96,24 @@ def test_a_group_is_one_step_to_undo(tab, workspace) -> None:
     assert {verdict_of(workspace, n) for n in nodes} == {None}
 
 
+def test_nodes_that_are_ticked_change_their_verdict(tab, workspace) -> None:
+    workspace.record("n011", "normal", analyst="bo")
+    given = {"nodes": ["n010", "n011"], "verdict": "anomalous", "weight": "root", "judged": ["n010"]}
+    tab.say(tab.event("group", source="ring", **given))
+    assert [verdict_of(workspace, node) for node in ("n010", "n011")] == ["anomalous", "anomalous"]
+
+
+def test_undo_of_a_group_that_wrote_nothing_leaves_the_step_before_it(tab, workspace) -> None:
+    tab.say(tab.event("group", nodes=["n010", "n011"], verdict="normal", source="selection"))
+    again = tab.event("group", nodes=["n010", "n011"], verdict="normal", source="selection")
+    tab.say(again)
+    assert "Nothing to change" in tab.texts[-1]
+    tab.say(tab.event("undo", step=again["seq"]))
+    assert verdict_of(workspace, "n010") == "normal"
+    tab.say(tab.event("undo", step=again["seq"] - 1))
+    assert verdict_of(workspace, "n010") is None
+
+
 def test_a_group_counts_by_the_rule_that_the_tab_names(tab, workspace) -> None:
     nodes = ["n010", "n011", "n012", "n013", "n014"]
     tab.say(
