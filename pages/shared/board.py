@@ -21,6 +21,7 @@ from gadcore.labels import LabelEvent
 from gadcore.preferences import SETTINGS
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
+from pages.shared.audit_words import audit_line
 from pages.shared.board_queue import TabQueue
 from pages.shared.case_answers import answers
 from pages.shared.receipts import Receipts
@@ -28,6 +29,7 @@ from pages.shared.receipts import Receipts
 REMEMBERED = 8  # label sets kept per tab, to send differences to
 NOTICES = 12
 COLUMNS = 60
+AT_ONCE = 20_000  # nodes up to which the audit (about 40 ms then) is worked out while keys come in
 TUNING = ("dial", "audit_share", "near_duplicates")  # preferences that change the order of the queue
 
 Message = dict[str, Any]
@@ -49,6 +51,7 @@ class Board:
     leave: str = ""  # page that the analyst asked for
     watched: str = ""  # run that was under way at the last exchange
     analyst: str = ""
+    audit: Payload = field(default_factory=dict)  # what is said of the audit, and of which labels
     void: set[tuple[str, int]] = field(default_factory=set)  # (tab, number) of verdicts that were refused
 
     def __post_init__(self) -> None:
@@ -77,15 +80,18 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
     _watch(workspace, board, active)
     basis = workspace.queue_basis()
     board.queue.follow(workspace, basis, board.analyst)
+    labels = _labels(workspace, board, str(message.get("labels", "")))
+    busy = bool(message.get("events") or message.get("want"))
     return {
         "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
         "ack": {e["client"]: receipts.last(e["client"]) for e in message.get("events", [])},
         "analyst": board.analyst,
         "project": _project(workspace),
-        "labels": _labels(workspace, board, str(message.get("labels", ""))),
+        "labels": labels,
         "queue": board.queue.payload(workspace, message, basis),
         "answers": answers(workspace, message.get("want", [])),
         "strip": _strip(workspace, run, active),
+        "audit": _audit(workspace, board, str(labels["version"]), busy),
         "notices": board.notices,
         "open": board.opening,
     }
@@ -274,6 +280,15 @@ def _labels(workspace: Workspace, board: Board, has: str) -> Payload:
     changes: dict[str, str | None] = {n: v for n, v in now.items() if base.get(n) != v}
     changes.update({n: None for n in base if n not in now})
     return {"version": latest, "base": has, "changes": changes}
+
+
+def _audit(workspace: Workspace, board: Board, labels: str, busy: bool) -> Payload:
+    """The state of the audit, of these labels; on a large graph of earlier ones until the tab is at rest."""
+    state = [labels, workspace.least_recall()]
+    if board.audit.get("of") != state and not (busy and board.audit and workspace.graph.n_nodes > AT_ONCE):
+        report = workspace.audit_report()
+        board.audit = {"of": state, "text": audit_line(report), "hint": report.hint, "stop": report.stop}
+    return board.audit
 
 
 def _project(workspace: Workspace) -> Payload:

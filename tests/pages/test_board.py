@@ -7,6 +7,7 @@ from board_tab import Tab
 from page_project import make_project
 
 from gadcore.workspace import Workspace
+from pages.shared import board
 from pages.shared.board_queue import ROWS
 from pages.shared.receipts import Receipts
 
@@ -312,6 +313,36 @@ def test_why_before_the_first_run_says_that_there_are_no_scores(tab) -> None:
 def test_values_of_a_column_are_offered(tab) -> None:
     tab.say(want=[{"key": "values", "kind": "values", "column": "no such column"}])
     assert tab.payload["answers"]["values"] == []
+
+
+def test_the_audit_is_told_with_every_payload_and_follows_the_labels(tab, workspace) -> None:
+    assert tab.payload["audit"]["text"].startswith("no label yet · no estimate")
+    tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
+    tab.say(tab.event("verdict", node="n002", verdict="normal"))
+    assert tab.payload["audit"]["text"].startswith("1 label since the last hit")
+    assert tab.payload["audit"]["hint"] == workspace.audit_report().hint
+    for i in range(20):
+        workspace.record(f"n1{i:02d}", "normal", strategy="audit", inclusion_probability=0.2 / 15)
+    tab.say()
+    low, high = workspace.audit_report().left_interval
+    assert tab.payload["audit"]["text"] == f"21 labels since the last hit · {low:,.0f} to {high:,.0f} left"
+
+
+def test_the_audit_is_worked_out_once_per_label_set_and_late_on_large_graphs(
+    tab, workspace, monkeypatch
+) -> None:
+    asked: list[int] = []
+    real = workspace.audit_report
+    monkeypatch.setattr(workspace, "audit_report", lambda *given: asked.append(1) or real(*given))
+    tab.say()
+    assert not asked
+    monkeypatch.setattr(board, "AT_ONCE", 10)
+    tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
+    assert not asked
+    tab.say()
+    tab.say()
+    assert len(asked) == 1
+    assert tab.payload["audit"]["text"].startswith("the last label was a hit")
 
 
 def test_a_ring_begins_with_the_case(tab) -> None:

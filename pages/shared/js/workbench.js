@@ -64,6 +64,7 @@ class Workbench {
     this.strip.show(data.strip, data.project);
     this.queue.showChoices(data.queue, data.project);
     this.queue.showBasis(data.strip.active);
+    this.queue.showAudit(data.audit);
     if (requeued) this.queue.draw(requeued === "order");
     else if (changed.length) this.queue.paintAll();
     this.chooseFirst(data);
@@ -302,8 +303,8 @@ class Workbench {
     this.strip.showBlind(this.blind);
   }
 
-  goExport() {
-    this.outbox.post({ kind: "leave", page: "export" });
+  leave(page) {
+    this.outbox.post({ kind: "leave", page });
     this.outbox.whenQuiet(() => {});
   }
 
