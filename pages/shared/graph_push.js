@@ -75,7 +75,8 @@ function drawPushLegend(line, { nodes, edges }) {
     made.append(sign, text);
     return made;
   };
-  line.replaceChildren(chip(true, "▲ raises the score"), chip(false, "▼ lowers it"), make("span", "gv-note", "wider: more"));
+  line.replaceChildren(chip(true, "▲ raises the score"), chip(false, "▼ lowers it"),
+    make("span", "gv-note", "ring: the node’s own part · edge: what removing it would undo · wider: more"));
 }
 
 /** Facts of the hover card on what a node and its edge do to the score of the case. */
