@@ -135,5 +135,5 @@ def _reason(graph: Graph, node: int, shared: list[int], column: str, linked: int
         value = graph.node_table[column].iat[node]
         parts.append(f"{len(shared) + 1} nodes share {column.replace('_', ' ')} {value}")
     if linked:
-        parts.append(f"{linked} closely linked")
+        parts.append(f"{linked} {'more ' * bool(shared)}closely linked to {graph.display_name(node)}")
     return ", ".join(parts)
