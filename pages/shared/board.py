@@ -57,9 +57,11 @@ class Board:
     def __post_init__(self) -> None:
         self.queue = TabQueue(self.name)
 
-    def tell(self, text: str, level: str = "info") -> None:
+    def tell(self, text: str, level: str = "info", about: str = "") -> None:
+        """Say something; on the screen it takes the place of what was said ``about`` the same."""
         self.told += 1
-        self.notices = [*self.notices, {"id": self.told, "text": text, "level": level}][-NOTICES:]
+        notice = {"id": self.told, "text": text, "level": level, "about": about}
+        self.notices = [*self.notices, notice][-NOTICES:]
 
     def ask_to_open(self, node_id: str) -> None:
         self.opening = {"node": node_id, "n": (self.opening or {"n": 0})["n"] + 1}
@@ -161,11 +163,11 @@ def _reversed(
 ) -> None:
     """Say what an undo or redo did, and show it where the tab cannot know it by itself."""
     if not done:
-        board.tell(f"There is nothing of yours to {words[0]}.")
+        board.tell(f"There is nothing of yours to {words[0]}.", about="step")
         return
     node, graph = done[0].node_id, workspace.graph
-    name = graph.display_name(graph.index_of(node))
-    board.tell(f"{words[1]} the verdict on {name if len(done) == 1 else f'{len(done):,} nodes'}.")
+    which = graph.full_name(graph.index_of(node)) if len(done) == 1 else f"{len(done):,} nodes"
+    board.tell(f"{words[1]} the verdict on {which}.", about="step")
     if event.get("show"):
         board.ask_to_open(node)
 

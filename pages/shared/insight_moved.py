@@ -8,8 +8,7 @@ import streamlit as st
 
 from gadcore.moved import Cause, Moved, Mover
 from gadcore.workspace import Workspace
-from pages.shared.home_projects import literal
-from pages.shared.insight_case import case_link
+from pages.shared.insight_case import case_link, named
 
 _LISTED = 8
 
@@ -52,7 +51,7 @@ def _movers(title: str, movers: Sequence[Mover]) -> None:
             text, button = st.columns([6, 1], vertical_alignment="center")
         arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
         text.markdown(
-            f"{arrow} **{literal(mover.name)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
+            f"{arrow} **{named(mover.name, mover.node_id)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
             f":small[{causes_text(mover.causes)}]"
         )
         with button:
@@ -71,4 +70,4 @@ def _cause(cause: Cause) -> str:
     without = f": {cause.without}" if cause.without else ""
     if cause.link == "its own label":
         return f"its own label, {verdict}{without}"
-    return f"{literal(cause.name)} {verdict} ({cause.link}){without}"
+    return f"{named(cause.name, cause.node_id)} {verdict} ({cause.link}){without}"

@@ -141,6 +141,7 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
         {
             "rank": np.asarray(result.rank)[shown] if result else 0,
             "name": [graph.display_name(row) for row in shown.tolist()],
+            "id": graph.node_ids[shown].astype(str),
             "verdict": [words[int(v)] for v in verdicts],
             "open": [link + quote(str(graph.node_ids[row]), safe="") for row in shown],
         }
@@ -149,9 +150,11 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
         table,
         hide_index=True,
         height=300,
+        column_order=None if (table["name"] != table["id"]).any() else ["rank", "name", "verdict", "open"],
         column_config={
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=52),
             "name": st.column_config.TextColumn("Node", width=102),
+            "id": st.column_config.TextColumn("Id", width=62),
             "verdict": st.column_config.TextColumn("Verdict", width=72),
             "open": st.column_config.LinkColumn("Case", display_text="open", width=45),
         },

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from .conftest import open_label, part
-from .label_screen import rows
+from .conftest import open_label, part, settled
+from .label_screen import row, rows
 
 
 def number(text: str) -> float:
@@ -81,3 +81,39 @@ def test_the_track_of_the_slider_is_light_on_the_light_theme(opened) -> None:
     width, height = picture.size
     unfilled = picture.crop((width // 2, 0, width - 12, height))
     assert unfilled.getextrema()[0] > 150
+
+
+def test_nodes_that_share_a_name_show_their_ids(tabs, server, project) -> None:
+    workspace, page = project(namesakes=True), tabs.new()
+    open_label(page, server, workspace)
+    first = rows(page)[0]
+    expect(row(page, first).locator(".rf-id")).to_have_text(first)
+    part(page, "tab-similar").click()
+    similar = [case.node_id for case in workspace.case(first).similar]
+    expect(page.locator(".rf-rowlist .rf-id")).to_have_text(similar)
+    page.keyboard.press("g")
+    expect(part(page, "ring").locator(".rf-id")).to_have_text(workspace.ring(first).node_ids)
+
+
+def test_a_note_says_how_it_is_saved_and_that_it_was(opened) -> None:
+    page, _ = opened
+    first = rows(page)[0]
+    hint = page.get_by_text("Enter saves, Esc discards")
+    expect(hint).to_be_hidden()
+    page.keyboard.press("m")
+    expect(hint).to_be_visible()
+    page.keyboard.type("ask")
+    page.keyboard.press("Enter")
+    expect(part(page, "toasts")).to_contain_text(f"Note on {first} saved.")
+    settled(page)
+
+
+def test_messages_of_undo_and_redo_replace_each_other(opened) -> None:
+    page, _ = opened
+    for key in "aan":
+        page.keyboard.press(key)
+    for key in ("z", "z", "Shift+Z", "z", "z"):
+        page.keyboard.press(key)
+        settled(page)
+    expect(page.locator("[data-about=step]")).to_have_count(1)
+    expect(part(page, "toasts")).to_contain_text("Took back the verdict on")

@@ -345,6 +345,18 @@ def test_the_audit_is_worked_out_once_per_label_set_and_late_on_large_graphs(
     assert tab.payload["audit"]["text"].startswith("the last label was a hit")
 
 
+def test_what_was_taken_back_is_named_with_its_id_and_replaces_the_message_before(home) -> None:
+    tab = Tab(make_project(labels=False, namesakes=True), Receipts())
+    tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
+    tab.say(tab.event("undo"))
+    tab.say(tab.event("redo"))
+    said = [(notice["text"], notice["about"]) for notice in tab.payload["notices"]]
+    assert said == [
+        ("Took back the verdict on Nora (n001).", "step"),
+        ("Restored the verdict on Nora (n001).", "step"),
+    ]
+
+
 def test_a_ring_begins_with_the_case(tab) -> None:
     tab.say(want=[{"key": "ring", "kind": "ring", "node": "n004"}])
     ring = tab.payload["answers"]["ring"]
@@ -356,7 +368,7 @@ def test_a_ring_says_why_it_is_one(tab, workspace) -> None:
     tab.say(want=[{"key": "ring", "kind": "ring", "node": node}])
     ring = tab.payload["answers"]["ring"]
     assert len(ring["members"]) > 2
-    assert "closely linked" in ring["reason"]
+    assert ring["reason"].endswith(f"closely linked to {node}")
 
 
 def test_a_message_of_another_project_is_left_alone(tab, workspace) -> None:

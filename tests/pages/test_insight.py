@@ -113,9 +113,19 @@ def test_what_moved_names_the_labels_behind_it(home, probe) -> None:
     assert app.button(key=f"open-risen-{quiet}").label == "Open"
 
 
+def test_nodes_that_share_a_name_are_told_apart(home, probe) -> None:
+    workspace = make_project(labels=False, models=("probe",), namesakes=True)
+    quiet = str(workspace.graph.node_ids[workspace.result().order[-1]])
+    for analyst, verdict in (("ana", "normal"), ("bo", "anomalous")):
+        workspace.record(quiet, verdict, analyst=analyst)
+    assert workspace.train("probe").status == "done"
+    shown = texts(page(TRAIN, workspace))
+    assert shown.count(f"**Nora :gray[{quiet}]**") == 3  # risen, in doubt, disputed
+
+
 def test_causes_are_written_literally() -> None:
     cause = Cause("x", "*bold*", None, "normal", 0.5, "a neighbour")
-    assert causes_text([cause]) == r"\*bold\* normal taken back (a neighbour)"
+    assert causes_text([cause]) == r"\*bold\* :gray[x] normal taken back (a neighbour)"
     assert "no changed label" in causes_text([])
 
 

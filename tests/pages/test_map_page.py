@@ -167,6 +167,20 @@ def test_nodes_with_a_verdict_of_their_own_keep_it_unless_ticked(workspace, char
     assert {n for n, e in workspace.current().items() if e.verdict == "unsure"} == nodes
 
 
+def test_a_list_of_namesakes_shows_their_ids(home, chart, monkeypatch) -> None:
+    monkeypatch.setattr(state, "analyst", lambda: "ana")
+    workspace = make_project(models=("an",), namesakes=True)
+    result = workspace.result()
+    write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2])
+    app = page(MAP, workspace)
+    chart.next = event = box(workspace, [0, 1, 2])
+    app.run()
+    no_problem(app)
+    listed = app.dataframe[0].value
+    assert set(listed["id"]) == inside(workspace, event)
+    assert set(listed["name"]) == {"Nora"}
+
+
 def test_undo_on_the_page_takes_the_whole_group_back(workspace, chart) -> None:
     app = page(MAP, workspace)
     before = len(workspace.current())

@@ -156,11 +156,11 @@ class QueuePane {
     const made = el(
       "li",
       {
-        class: "rf-row", role: "option", "data-node": node, title: row.name === node ? node : `${row.name} (${node})`,
+        class: "rf-row", role: "option", "data-node": node, title: fullName(row.name, node),
         onClick: (event) => this.clicked(event, node), onDblclick: () => this.app.open(node),
       },
       el("span", { class: "rf-rank" }, secret(row.rank ? count(row.rank) : "–"), row.rank ? secret(place ? provisionalMark(place.moved) : movedMark(row.moved)) : null),
-      el("span", { class: "rf-name" }, row.name),
+      nodeName(row.name, node),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
       el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),

@@ -93,7 +93,7 @@ function whyBar(part, scale, said, app, names) {
   const told = (part.detail || "").replace(`${name}, `, ""); // the bar has the name already
   const opens = { class: "rf-open-node", title: `Open ${part.name}`, onClick: () => app.open(part.name) };
   return el("li", names[part.name] ? opens : { title: part.detail || part.name },
-    el("span", { class: "rf-name" }, name),
+    names[part.name] ? nodeName(name, part.name) : el("span", { class: "rf-name" }, name),
     el("span", { class: "rf-diverge" }, el("i", {
       class: raises ? "rf-raises" : "rf-lowers",
       style: { [raises ? "left" : "right"]: "50%", width: `${(50 * Math.abs(part.value)) / scale}%` },

@@ -127,7 +127,7 @@ class Workbench {
     for (const notice of notices) {
       if (notice.id <= this.seenNotice) continue;
       this.seenNotice = notice.id;
-      this.dialogs.toast(notice.text, notice.level);
+      this.dialogs.toast(notice.text, notice.level, notice.about);
     }
   }
 
@@ -268,6 +268,7 @@ class Workbench {
   saveNote(node, text) {
     this.outbox.post({ kind: "note", node, text, analyst: this.analyst });
     this.board.stale.add(node);
+    this.dialogs.toast(`Note on ${fullName(this.nameOf(node), node)} ${text ? "saved" : "removed"}.`, "info", "note");
   }
 
   retrain() {
