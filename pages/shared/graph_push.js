@@ -76,7 +76,7 @@ function drawPushLegend(line, { nodes, edges }) {
     return made;
   };
   line.replaceChildren(chip(true, "▲ raises the score"), chip(false, "▼ lowers it"),
-    make("span", "gv-note", "ring: the node’s own part · edge: what removing it would undo · wider: more"));
+    ...["ring: the node’s own part", "edge: what removing it undoes", "wider: more"].map((text) => make("span", "gv-note", text)));
 }
 
 /** Facts of the hover card on what a node and its edge do to the score of the case. */

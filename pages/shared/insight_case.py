@@ -15,7 +15,16 @@ LABEL = "pages/1_Label.py"
 
 def named(name: str, node_id: str) -> str:
     """A node as Markdown: its name, and its id in quiet type where they differ."""
-    return literal(name) if name == node_id else f"{literal(name)} :gray[{literal(node_id)}]"
+    return literal(name) + _quiet_id(name, node_id)
+
+
+def headed(name: str, node_id: str) -> str:
+    """The same as the heading of a line."""
+    return f"**{literal(name)}**{_quiet_id(name, node_id)}"
+
+
+def _quiet_id(name: str, node_id: str) -> str:
+    return "" if name == node_id else f" :gray[{literal(node_id)}]"
 
 
 def case_link(node_id: str, key: str) -> None:

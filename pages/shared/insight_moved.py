@@ -8,7 +8,7 @@ import streamlit as st
 
 from gadcore.moved import Cause, Moved, Mover
 from gadcore.workspace import Workspace
-from pages.shared.insight_case import case_link, named
+from pages.shared.insight_case import case_link, headed, named
 
 _LISTED = 8
 
@@ -51,7 +51,7 @@ def _movers(title: str, movers: Sequence[Mover]) -> None:
             text, button = st.columns([6, 1], vertical_alignment="center")
         arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
         text.markdown(
-            f"{arrow} **{named(mover.name, mover.node_id)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
+            f"{arrow} {headed(mover.name, mover.node_id)}  {mover.rank_before:,} → {mover.rank_now:,}  \n"
             f":small[{causes_text(mover.causes)}]"
         )
         with button:

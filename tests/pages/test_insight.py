@@ -120,7 +120,7 @@ def test_nodes_that_share_a_name_are_told_apart(home, probe) -> None:
         workspace.record(quiet, verdict, analyst=analyst)
     assert workspace.train("probe").status == "done"
     shown = texts(page(TRAIN, workspace))
-    assert shown.count(f"**Nora :gray[{quiet}]**") == 3  # risen, in doubt, disputed
+    assert shown.count(f"**Nora** :gray[{quiet}]") == 3  # risen, in doubt, disputed
 
 
 def test_causes_are_written_literally() -> None:

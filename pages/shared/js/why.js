@@ -27,7 +27,7 @@ function whySections(found, app) {
       found.reasons.length ? section("In short", reasons) : null,
       whyBars("Its attributes", parts.attributes, scale, parts.said),
       whyBars("Its neighbours", parts.neighbours, scale, parts.said, app, found.names),
-      whyBars("If the edge were not there", parts.edges, widest(parts.edges), parts.said, app, found.names),
+      edgeBars(found, app),
       unknownShare(found),
       el("p", { class: "rf-basis", "data-testid": "why-sum" }, sum),
     ),
@@ -46,7 +46,7 @@ function whyParts(found) {
   const all = [...attributes, ...neighbours];
   const carrier = all.find((part) => part.other) || all.reduce((most, part) => (Math.abs(part.value) > Math.abs(most.value) ? part : most), all[0]);
   if (carrier) carrier.value = rounded(carrier.value + score - base - gap - all.reduce((sum, part) => sum + part.value, 0));
-  return { attributes, neighbours, edges: largest(found.edges).slice(0, WHY_BARS), score, base, gap, said: (value) => signed(value, digits) };
+  return { attributes, neighbours, score, base, gap, said: (value) => signed(value, digits) };
 }
 
 const largest = (parts) => [...parts].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
@@ -86,6 +86,15 @@ function whyBars(title, parts, scale, said, app = null, names = {}) {
   if (!parts.length) return null;
   return section(title, el("ul", { class: "rf-bars" }, parts.map((part) => whyBar(part, scale, said, app, names))));
 }
+
+/** What each edge does is no part of the sum: it has digits of its own. */
+function edgeBars({ edges, names }, app) {
+  const digits = digitsFor(edges.map((part) => part.value)) - 1;
+  const shown = largest(edges).slice(0, WHY_BARS).map((part) => ({ ...part, detail: plainNumbers(part.detail, digits) }));
+  return whyBars("If the edge were not there", shown, widest(edges), (value) => signed(value, digits), app, names);
+}
+
+const plainNumbers = (text, digits) => (text || "").replace(/\d+(\.\d+)?e-\d+/g, (found) => Number(found).toFixed(digits));
 
 function whyBar(part, scale, said, app, names) {
   const raises = part.value >= 0;
