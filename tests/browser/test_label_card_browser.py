@@ -117,3 +117,29 @@ def test_messages_of_undo_and_redo_replace_each_other(opened) -> None:
         settled(page)
     expect(page.locator("[data-about=step]")).to_have_count(1)
     expect(part(page, "toasts")).to_contain_text("Took back the verdict on")
+
+
+def test_a_selection_says_which_nodes_had_a_verdict(opened) -> None:
+    page, workspace = opened
+    first, second, third = rows(page)[:3]
+    page.keyboard.press("n")
+    settled(page)
+    for node in (first, second, third):
+        row(page, node).click(modifiers=["Control"])
+    page.keyboard.press("a")
+    told = "3 nodes marked anomalous, 1 of them had another verdict. Z takes all of them back."
+    expect(part(page, "toasts")).to_contain_text(told)
+    settled(page)
+    assert {event.verdict for event in workspace.current().values()} == {"anomalous"}
+    for node in (first, second, third):
+        row(page, node).click(modifiers=["Control"])
+    page.keyboard.press("a")
+    expect(part(page, "toasts")).to_contain_text("Nothing to change")
+    expect(part(page, "toasts")).not_to_contain_text("had this one already")
+    settled(page)
+    page.keyboard.press("z")  # the step that changed nothing
+    settled(page)
+    assert {event.verdict for event in workspace.current().values()} == {"anomalous"}
+    page.keyboard.press("z")
+    settled(page)
+    assert {node: event.verdict for node, event in workspace.current().items()} == {first: "normal"}

@@ -24,7 +24,7 @@ class Verdicts {
     if (!nodes) app.queue.marked.clear();
     if (chosen.includes(board.current)) app.next();
     app.showSelection();
-    if (chosen.length > 1) app.dialogs.toast(groupWords(verdict, before), "info", "step");
+    if (chosen.length > 1 && before.some((had) => had !== verdict)) app.dialogs.toast(groupWords(verdict, before), "info", "step");
   }
 
   /** Send an event that names its nodes, and paint it; `counts` says how much a group counts. Gives its number. */
