@@ -50,7 +50,7 @@ from scipy.stats import beta
 
 from gadcore.errors import InputError
 from gadcore.labels import LabelEvent, Verdict
-from gadcore.queries.sampling import CHANCES, stratum_of, stratum_sizes, top_size
+from gadcore.queries.sampling import CHANCES, sizes_downward, stratum_of, stratum_sizes, top_size
 
 LEAST_DRAWS = 15  # verdicts on audit cases before what is left is estimated
 LEAST_RECALL_DRAWS = 40  # before the recall is given: with fewer the interval spans nearly everything
@@ -308,9 +308,10 @@ def _checks_needed(draws: Sequence[Draw], found: int, open_now: int, recall: flo
 
     0 when not even a check of every open node would do.
     """
-
+    if not found or not open_now:
+        return 0
     known = Tally.of(draws)
-    sizes = np.cumsum([stratum_sizes(open_now - i) for i in range(open_now)], axis=0, dtype=np.float64)
+    sizes = np.cumsum(sizes_downward(open_now), axis=0, dtype=np.float64)
 
     def enough(more: int) -> bool:
         counts = [m + extra for m, extra in zip(known.counts, _split(more))]
@@ -319,7 +320,7 @@ def _checks_needed(draws: Sequence[Draw], found: int, open_now: int, recall: flo
         high = then.left(found, open_now - more)[1][1]
         return found >= recall * (found + high)
 
-    if not found or not open_now or not enough(open_now):
+    if not enough(open_now):
         return 0
     low, high = 0, open_now  # enough(high), not enough(low)
     while high - low > 1:

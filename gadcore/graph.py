@@ -117,6 +117,11 @@ class Graph:
                 return value
         return str(self.node_ids[node])
 
+    def full_name(self, node: int) -> str:
+        """The name with the id behind it where they differ: several nodes may share a name."""
+        name, node_id = self.display_name(node), str(self.node_ids[node])
+        return name if name == node_id else f"{name} ({node_id})"
+
     @cached_property
     def fingerprint(self) -> str:
         """sha256 over ids, edges, attributes and feature names: equal graphs, equal fingerprint."""

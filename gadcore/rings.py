@@ -54,7 +54,10 @@ def propose_ring(
         return Ring(group, "")
     value = f"{column.replace('_', ' ')} {graph.node_table[column].iat[node]}" if members else ""
     linked_only = len(set(group) - {node, *members})
-    return Ring(group, _reason(value, len(shared) + 1, len(shared) - len(members), linked_only))
+    return Ring(
+        group,
+        _reason(graph.display_name(node), value, len(shared) + 1, len(shared) - len(members), linked_only),
+    )
 
 
 def _suspect(node: int, labels: Labels, percentile: npt.NDArray[np.float64] | None) -> bool:
@@ -131,12 +134,12 @@ def _walk(graph: Graph, node: int) -> dict[int, float]:
     return mass
 
 
-def _reason(value: str, sharing: int, cleared: int, linked: int) -> str:
+def _reason(name: str, value: str, sharing: int, cleared: int, linked: int) -> str:
     """Who shares a value (empty: nobody), of whom some are marked normal, and who is linked only."""
     parts = []
     if value:
         left_out = f" ({cleared} of them marked normal and left out)" if cleared else ""
         parts.append(f"{sharing} nodes share {value}{left_out}")
     if linked:
-        parts.append(f"{linked} closely linked")
+        parts.append(f"{linked} {'more ' * bool(value)}closely linked to {name}")
     return ", ".join(parts)

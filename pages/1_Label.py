@@ -9,7 +9,7 @@ from pages.shared import map_link, state, workbench
 from pages.shared.board import Board, answer
 from pages.shared.page import errors_shown, open_page
 
-EXPORT = "pages/5_Export.py"
+LEAVE = {"export": "pages/5_Export.py", "train": "pages/3_Train.py"}
 
 
 @st.fragment
@@ -23,9 +23,9 @@ def screen(workspace: Workspace) -> None:
         payload = answer(workspace, board, message, state.receipts(), state.analyst())
         if message.get("analyst"):
             state.set_analyst(message["analyst"])
-        if board.leave:
+        if page := LEAVE.get(board.leave):
             board.leave = ""
-            st.switch_page(EXPORT)
+            st.switch_page(page)
         workbench.show(payload)
 
 

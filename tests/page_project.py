@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,17 @@ ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT = 60  # seconds that one run of a page may take on a busy machine
 
 
-def make_project(name: str = "planted", *, labels: bool = True, models: tuple[str, ...] = ()) -> Workspace:
-    """A project with 30 normal and 8 anomalous labels and one finished run for each model named."""
+def make_project(
+    name: str = "planted", *, labels: bool = True, models: tuple[str, ...] = (), namesakes: bool = False
+) -> Workspace:
+    """A project with 30 normal and 8 anomalous labels and one finished run for each model named.
+
+    With ``namesakes`` all nodes have the name Nora.
+    """
     graph, y = planted_graph()
+    if namesakes:
+        table = graph.node_table.assign(name="Nora")
+        graph = replace(graph, node_table=table, label_column="name")
     report = Report(
         "planted", "test", graph.n_nodes, graph.n_edges, graph.n_features,
         degree=degree_summary(graph.adjacency), components=component_summary(graph.adjacency),

@@ -29,7 +29,15 @@ from gadcore.experiments.audit_tables import looks
 from gadcore.experiments.rows import load_rows
 from gadcore.labels import LabelEvent, Labels, Verdict
 from gadcore.queries import STRATEGIES, Pool
-from gadcore.queries.sampling import CHANCES, chances, strata, stratum_of, stratum_sizes, top_size
+from gadcore.queries.sampling import (
+    CHANCES,
+    chances,
+    sizes_downward,
+    strata,
+    stratum_of,
+    stratum_sizes,
+    top_size,
+)
 
 
 def event(number: int, anomalous: bool | None, probability: float | None = None) -> LabelEvent:
@@ -285,6 +293,10 @@ def test_without_a_find_the_hint_says_how_many_there_can_be():
     report = audit(1000, [event(i, False, 0.5 / 750) for i in range(60)])
     assert not report.stop
     assert "at most" in report.hint
+
+
+def test_sizes_of_strata_downward_are_those_one_by_one():
+    assert sizes_downward(2500).tolist() == [list(stratum_sizes(n)) for n in range(2500, 0, -1)]
 
 
 @pytest.mark.parametrize("n", [3, 9, 14, 25, 43, 100, 999, 5000])

@@ -32,7 +32,7 @@ def test_dense_group_is_found_from_any_of_its_members(clique_in_a_crowd):
         ring = propose_ring(clique_in_a_crowd, start)
         assert ring.nodes[0] == start
         assert set(ring.nodes) == set(range(5))
-        assert "4 closely linked" in ring.reason
+        assert ring.reason.endswith(f"4 closely linked to {start}")
 
 
 def test_rare_value_ties_nodes_together(clique_in_a_crowd):

@@ -108,7 +108,7 @@ def test_a_case_is_listed_until_it_is_settled(project: Workspace) -> None:
 def test_a_doubt_about_a_node_labelled_with_a_group_says_so(project: Workspace) -> None:
     project.record("n001", "anomalous", analyst="ana")
     project.record("n001", "normal", analyst="bo")
-    project.record_group(["n001", "n002", "n003"], "anomalous", analyst="cy", weight="root")
+    project.record_group(["n001", "n002", "n003"], "anomalous", analyst="cy", weight="root", overrule=True)
     listed = project.second_look()
     assert [case.node_id for case in listed] == ["n001"]  # a group alone is no doubt
     assert listed[0].kinds == ["analysts", "group"]

@@ -119,13 +119,50 @@ def test_a_rule_shares_its_total_among_those_not_looked_at(project: Workspace) -
     assert project.case("n003").events[0]["weight"] == 0.5
 
 
-def test_a_group_does_not_weaken_the_same_verdict_but_may_overrule_another(project: Workspace) -> None:
-    project.record("n001", "a")
+def weights(project: Workspace) -> dict[str, float]:
+    return {node: event.weight for node, event in project.current().items()}
+
+
+def test_a_group_leaves_verdicts_that_were_given_singly(project: Workspace) -> None:
+    project.record("n001", "a", strategy="audit", inclusion_probability=0.1)
     project.record("n002", "n")
-    project.record_group(["n001", "n002", "n003"], "a", weight=0.25)
-    assert {node: event.weight for node, event in project.current().items()} == {
-        "n001": 1.0, "n002": 0.25, "n003": 0.25,
-    }  # fmt: skip
+    before = dict(project.current())
+    events = project.record_group(["n001", "n002", "n003", "n004"], "a", weight="one")
+    assert [event.node_id for event in events] == ["n003", "n004"]
+    assert events.kept == ["n001", "n002"]
+    assert weights(project) == {"n001": 1.0, "n002": 1.0, "n003": 0.5, "n004": 0.5}
+    assert {node: project.current()[node] for node in before} == before
+    assert len(project.undo()) == 2
+    assert project.current() == before
+
+
+def test_a_group_overrules_the_case_that_is_judged_and_all_when_asked_to(project: Workspace) -> None:
+    for node in ("n001", "n002"):
+        project.record(node, "n")
+    project.record_group(["n001", "n002", "n003"], "a", weight=0.25, judged=["n001"])
+    assert weights(project) == {"n001": 1.0, "n002": 1.0, "n003": 0.25}
+    assert project.current()["n002"].verdict == "normal"
+    events = project.record_group(["n001", "n002", "n003"], "a", weight=0.25, overrule=True)
+    assert [event.node_id for event in events] == ["n002"]
+    assert weights(project) == {"n001": 1.0, "n002": 0.25, "n003": 0.25}
+
+
+def test_a_group_gives_no_second_opinion_on_nodes_that_have_its_verdict(project: Workspace) -> None:
+    nodes = [f"n{i:03d}" for i in range(8)]
+    for node in nodes[:6]:
+        project.record(node, "a", analyst="ana")
+    events = project.record_group(nodes, "a", analyst="bo", weight="full", overrule=True)
+    assert [event.node_id for event in events] == nodes[6:]
+    assert project.agreement().nodes == 0
+    with pytest.raises(LabelError, match="Nothing to change"):
+        project.record_group(nodes, "a", analyst="bo", weight="full", overrule=True)
+
+
+def test_a_group_that_counts_more_strengthens_an_earlier_one(project: Workspace) -> None:
+    project.record_group(["n001", "n002"], "a", weight=0.25)
+    assert [e.weight for e in project.record_group(["n001", "n002"], "a", weight=0.5)] == [0.5, 0.5]
+    with pytest.raises(LabelError, match="Nothing to change"):
+        project.record_group(["n001", "n002"], "a", weight=0.25)
 
 
 def test_a_weight_out_of_range_is_refused_and_nothing_is_written(project: Workspace) -> None:

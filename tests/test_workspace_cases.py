@@ -275,3 +275,27 @@ def test_probabilities_come_with_their_basis(project: Workspace) -> None:
     card = project.case("n001")
     assert 0 < card.probability < 1
     assert "8 anomalous and 22 normal" in card.probability_reason
+
+
+def test_a_card_says_what_is_missing_for_a_probability_by_now(ranked: Workspace) -> None:
+    assert "this run had 0 anomalous" in ranked.case("n001").probability_reason
+    ranked.record_group([f"n{k:03d}" for k in range(10, 16)], "n")
+    ranked.record_group([f"n{k:03d}" for k in range(4)], "a")
+    assert "needs 1 more anomalous verdict (5 of each kind)" in ranked.case("n001").probability_reason
+    ranked.record("n004", "a")
+    assert ranked.case("n001").probability_reason.endswith("enough verdicts now, retrain for one.")
+
+
+def test_a_card_counts_the_marked_neighbours_as_they_are_now(project: Workspace) -> None:
+    graph = project.graph
+    node = int(np.argmax(graph.degree))
+    near = [str(graph.node_ids[i]) for i in graph.neighbours(node)[0]]
+    far = [str(i) for i in graph.node_ids if str(i) not in near]
+    project.record_group([near[0], *far[:3]], "a")
+    project.record_group(far[10:20], "n")
+    assert project.train("an+").status == "done"
+    name = str(graph.node_ids[node])
+    assert project.case(name).row.reason == f"1 of {len(near)} neighbours marked anomalous"
+    project.record_group(near[1:3], "a")
+    assert project.case(name).neighbour_verdicts["anomalous"] == 3
+    assert project.case(name).row.reason == f"3 of {len(near)} neighbours marked anomalous"

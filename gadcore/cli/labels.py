@@ -86,16 +86,15 @@ def record(given: Namespace) -> None:
     common = {"analyst": given.analyst, "note": given.note, "source": "cli"}
     if given.weight is None and given.group == "full":
         events = project.record_offered(given.nodes, given.verdict, strategy=given.strategy, **common)
+        kept: list[str] = []
     else:
         weight = given.group if given.weight is None else given.weight
-        events = project.record_group(given.nodes, given.verdict, weight=weight, **common)
+        group = project.record_group(given.nodes, given.verdict, weight=weight, **common)
+        events, kept = group, group.kept
     counts = project.counts()
-    out(
-        given,
-        {"events": events, "counts": counts},
-        _done(events) + _together(events) + _checked(events),
-        _counted(counts),
-    )
+    done = _done(events) + _together(events) + _checked(events)
+    kept_line = [f"Kept the verdict they had: {', '.join(kept)}."] if kept else []
+    out(given, {"events": events, "kept": kept, "counts": counts}, done, *kept_line, _counted(counts))
 
 
 def show_ring(given: Namespace) -> None:

@@ -33,6 +33,13 @@ def stratum_sizes(n_open: int) -> tuple[int, int, int]:
     return t, min(NEXT * t, n_open - t), max(0, n_open - (1 + NEXT) * t)
 
 
+def sizes_downward(n_open: int) -> IntArray:
+    """(n_open, 3) ``stratum_sizes`` of n_open, n_open − 1, …, 1."""
+    m = np.arange(n_open, 0, -1)
+    t = np.minimum(np.clip(-(-m // TOP_SHARE), 1, TOP), m)
+    return np.stack([t, np.minimum(NEXT * t, m - t), np.maximum(0, m - (1 + NEXT) * t)], axis=1)
+
+
 def strata(ranked: IntArray) -> list[IntArray]:
     """The three strata of open nodes sorted by score; later ones may be empty."""
     t = top_size(len(ranked))

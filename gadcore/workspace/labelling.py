@@ -9,7 +9,7 @@ from typing import Any
 
 from gadcore.errors import LabelError
 from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
-from gadcore.workspace.label_files import read_labels, write_labels
+from gadcore.workspace.label_files import read_labels
 from gadcore.workspace.project import Project
 
 # How the queue offered a case: the strategy that chose it and, of a random check, its inclusion probability
@@ -48,6 +48,14 @@ def record(
     return project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
 
 
+class GroupEvents(list[LabelEvent]):
+    """The events of a group verdict; ``kept`` names nodes of the group that stay as they were."""
+
+    def __init__(self, events: Iterable[LabelEvent], kept: Iterable[str]) -> None:
+        super().__init__(events)
+        self.kept = list(kept)
+
+
 def record_group(
     project: Project,
     node_ids: Iterable[str],
@@ -55,26 +63,47 @@ def record_group(
     weight: float | str,
     judged: Iterable[str],
     draws: Mapping[str, Draw],
+    overrule: bool,
     **values: Any,
-) -> list[LabelEvent]:
+) -> GroupEvents:
     """Write one verdict for a group; each node counts ``weight``, or its share of what a ``GroupRule`` gives.
 
-    Nodes of ``judged`` were looked at themselves and count 1. A node that has this verdict already counts at
-    least what it did. ``draws`` says how the queue chose nodes that were looked at, one by one.
+    Nodes of ``judged`` were looked at themselves and count 1. Of the others those with a verdict of their own
+    (weight 1) keep it, unless ``overrule``; no event is written for one that counts as much with this verdict
+    already, for nobody gave a second opinion on it; LabelError if that leaves none. ``draws`` says how the
+    queue chose nodes that were looked at, one by one.
     """
     ids, looked_at, current = list(dict.fromkeys(node_ids)), set(judged), project.view().current
+    for node_id in ids:
+        project.node(node_id)
     word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
-    others = [node_id for node_id in ids if node_id not in looked_at]
-    each = GroupRule.parse(weight).weight(len(others)) if isinstance(weight, str) else checked_weight(weight)
     same = {node_id: e.weight for node_id, e in current.items() if e.verdict is word}
-    weights = {node_id: max(each, same.get(node_id, 0.0)) for node_id in others}
-    unseen = [node_id for node_id in draws if node_id not in ids or weights.get(node_id, 1.0) < 1.0]
+    own = {node_id for node_id in given_singly(project, ids) if not overrule or node_id in same} - looked_at
+    others = [node_id for node_id in ids if node_id not in looked_at | own]
+    each = GroupRule.parse(weight).weight(len(others)) if isinstance(weight, str) else checked_weight(weight)
+    weights = dict.fromkeys(others, each)
+    unseen = [n for n in draws if n not in ids or (n not in own and weights.get(n, 1.0) < 1.0)]
     if unseen:
         raise LabelError(
             f"{unseen[0]!r} was drawn, but is not in the group or counts less than 1. Expected: draws of "
             "nodes that were looked at themselves."
         )
-    return record(project, ids, word, weights=weights, draws=draws, **values)
+    kept = own | {node_id for node_id in others if same.get(node_id, 0.0) >= each}
+    changed = [node_id for node_id in ids if node_id not in kept]
+    if kept and not changed:
+        raise LabelError(
+            f"Nothing to change: all {len(kept):,} nodes have this verdict already, or one that was given to "
+            "them alone. Mark a node by itself to change that one."
+        )
+    events = record(project, changed, word, weights=weights, draws=draws, **values)
+    return GroupEvents(events, [node_id for node_id in ids if node_id in kept])
+
+
+def given_singly(project: Project, node_ids: Iterable[str]) -> list[str]:
+    """Those of the nodes whose verdict was given to them alone, not with a group."""
+    current = project.view().current
+    found = {node_id: current[node_id] for node_id in node_ids if node_id in current}
+    return [node_id for node_id, event in found.items() if event.verdict is not None and event.weight >= 1]
 
 
 def note(project: Project, node_id: str, text: str, *, analyst: str | None) -> LabelEvent:
@@ -118,12 +147,6 @@ def import_labels(project: Project, path: Path, *, analyst: str | None) -> dict[
     if rows:
         project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
     return {"added": len(rows), "unchanged": unchanged, "unknown": unknown}
-
-
-def export_labels(project: Project, path: Path) -> int:
-    """Write the current labels to .csv, .tsv, .parquet or .jsonl; returns how many."""
-    view = project.view()
-    return write_labels(path, view.current.values())
 
 
 def _is_so(known: LabelEvent | None, row: dict[str, Any]) -> bool:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy.typing as npt
 
+from gadcore.calibrate import LEAST
 from gadcore.cases import NodeCard, QueueRow
-from gadcore.explain.sentences import columns_of
+from gadcore.explain.sentences import columns_of, verdict_sentence
 from gadcore.labels import LabelEvent
+from gadcore.runs import Result
 from gadcore.similar import embedding_counts, nearest, space_of
 from gadcore.workspace.ordering import first_reasons
 from gadcore.workspace.project import DERIVED, Project
@@ -24,7 +26,7 @@ BANDS = ((99.0, "high"), (95.0, "raised"), (50.0, "usual"), (0.0, "low"))  # fro
 def case(project: Project, node_id: str) -> NodeCard:
     """Everything known of a node; NotFound otherwise."""
     node, result = project.node(node_id), project.result()
-    reason = first_reasons(project, result, [node])[0] if result else UNRANKED
+    reason = _reason(project, result, node) if result else UNRANKED
     bent = provisional(project, result) if result else None
     row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
     probability = result.probability[node] if result and result.probability is not None else None
@@ -32,7 +34,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         row=row,
         degree=len(project.graph.neighbours(node)[0]),
         probability=None if probability is None else float(probability),
-        probability_reason=result.probability_reason if result else "No probability yet: nothing is ranked.",
+        probability_reason=_basis(project, result) if result else "No probability yet: nothing is ranked.",
         band=band(row.percentile) if result else "",
         attributes=columns_of(project.graph).of(node),
         rank_history=_rank_history(project, node),
@@ -42,6 +44,37 @@ def case(project: Project, node_id: str) -> NodeCard:
         similar=similar(project, node, SIMILAR_SHOWN),
         similar_space=_space(project)[1],
     )
+
+
+def _reason(project: Project, result: Result, node: int) -> str:
+    """Why it scores as it does; neighbours' verdicts are told as they are now, like the card's count."""
+    told, graph = first_reasons(project, result, [node])[0], project.graph
+    around, _ = graph.neighbours(node)
+    then = [result.labels.get(str(graph.node_ids[other]), "") for other in around]
+    if told != _marked(then):
+        return told
+    return _marked([WORDS.get(int(code), "") for code in project.verdicts()[around]])
+
+
+def _marked(verdicts: list[str]) -> str:
+    """A sentence on the verdicts of neighbours, empty where there is nothing to say."""
+    anomalous, normal = verdicts.count("anomalous"), verdicts.count("normal")
+    return verdict_sentence(anomalous, anomalous + normal, len(verdicts)) or ""
+
+
+def _basis(project: Project, result: Result) -> str:
+    """What a probability rests on; while a run had too few verdicts, what is missing by now."""
+    labels, run = project.labels(), result.info
+    had = {"anomalous": run.anomalous, "normal": run.normal}
+    now = {"anomalous": len(labels.anomalous), "normal": len(labels.normal)}
+    if result.probability is not None or min(had.values()) >= LEAST or now == had:
+        return result.probability_reason
+    short = {word: LEAST - count for word, count in now.items() if count < LEAST}
+    if not short:
+        return "No probability yet: there are enough verdicts now, retrain for one."
+    missing = " and ".join(f"{count} more {word}" for word, count in short.items())
+    verdicts = f"verdict{'s' * (sum(short.values()) != 1)}"
+    return f"No probability yet: needs {missing} {verdicts} ({LEAST} of each kind), then a retrain."
 
 
 def band(percentile: float) -> str:

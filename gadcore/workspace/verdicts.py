@@ -52,13 +52,21 @@ class Verdicts:
         weight: float | str = 1.0,
         judged: Iterable[str] = (),
         draws: Mapping[str, labelling.Draw] | None = None,
-    ) -> list[LabelEvent]:
+        overrule: bool = False,
+    ) -> labelling.GroupEvents:
         """Keep one verdict on several nodes; ``weight`` (or rule) holds for all but the ``judged`` ones.
 
+        Others with a verdict of their own keep it unless ``overrule``; ``kept`` of the result names them.
         ``draws`` has, of nodes that count 1, how the queue offered them.
         """
         given = {"analyst": analyst, "note": note, "source": source}
-        return labelling.record_group(self._project, node_ids, verdict, weight, judged, draws or {}, **given)
+        return labelling.record_group(
+            self._project, node_ids, verdict, weight, judged, draws or {}, overrule, **given
+        )
+
+    def given_singly(self, node_ids: Iterable[str]) -> list[str]:
+        """Those of the nodes whose verdict was given to them alone, not with a group."""
+        return labelling.given_singly(self._project, node_ids)
 
     def offered(self, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, labelling.Draw]:
         """How the queue as it stands (of ``strategy``, else of the preferred one) offers these nodes."""

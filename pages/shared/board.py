@@ -21,6 +21,7 @@ from gadcore.labels import LabelEvent
 from gadcore.preferences import SETTINGS
 from gadcore.queries import STRATEGIES
 from gadcore.workspace import Filter, Workspace
+from pages.shared.audit_words import audit_line
 from pages.shared.board_queue import TabQueue
 from pages.shared.case_answers import answers
 from pages.shared.receipts import Receipts
@@ -28,6 +29,7 @@ from pages.shared.receipts import Receipts
 REMEMBERED = 8  # label sets kept per tab, to send differences to
 NOTICES = 12
 COLUMNS = 60
+AT_ONCE = 20_000  # nodes up to which the audit (about 40 ms then) is worked out while keys come in
 TUNING = ("dial", "audit_share", "near_duplicates")  # preferences that change the order of the queue
 
 Message = dict[str, Any]
@@ -49,13 +51,17 @@ class Board:
     leave: str = ""  # page that the analyst asked for
     watched: str = ""  # run that was under way at the last exchange
     analyst: str = ""
+    audit: Payload = field(default_factory=dict)  # what is said of the audit, and of which labels
+    void: set[tuple[str, int]] = field(default_factory=set)  # (tab, number) of verdicts that were refused
 
     def __post_init__(self) -> None:
         self.queue = TabQueue(self.name)
 
-    def tell(self, text: str, level: str = "info") -> None:
+    def tell(self, text: str, level: str = "info", about: str = "") -> None:
+        """Say something; on the screen it takes the place of what was said ``about`` the same."""
         self.told += 1
-        self.notices = [*self.notices, {"id": self.told, "text": text, "level": level}][-NOTICES:]
+        notice = {"id": self.told, "text": text, "level": level, "about": about}
+        self.notices = [*self.notices, notice][-NOTICES:]
 
     def ask_to_open(self, node_id: str) -> None:
         self.opening = {"node": node_id, "n": (self.opening or {"n": 0})["n"] + 1}
@@ -76,15 +82,18 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
     _watch(workspace, board, active)
     basis = workspace.queue_basis()
     board.queue.follow(workspace, basis, board.analyst)
+    labels = _labels(workspace, board, str(message.get("labels", "")))
+    busy = bool(message.get("events") or message.get("want"))
     return {
         "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
         "ack": {e["client"]: receipts.last(e["client"]) for e in message.get("events", [])},
         "analyst": board.analyst,
         "project": _project(workspace),
-        "labels": _labels(workspace, board, str(message.get("labels", ""))),
+        "labels": labels,
         "queue": board.queue.payload(workspace, message, basis),
         "answers": answers(workspace, message.get("want", [])),
         "strip": _strip(workspace, run, active),
+        "audit": _audit(workspace, board, str(labels["version"]), busy),
         "notices": board.notices,
         "open": board.opening,
     }
@@ -100,6 +109,7 @@ def _take(workspace: Workspace, board: Board, event: Message, receipts: Receipts
         try:
             _EVENTS[event["kind"]](workspace, board, event, event.get("analyst") or board.analyst)
         except GadError as error:
+            board.void.add((event["client"], int(event["seq"])))
             board.tell(str(error), "error")
 
     if event.get("kind") in _EVENTS:
@@ -118,6 +128,7 @@ def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -
 
 
 def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    """One verdict on nodes that were each ticked or selected on the screen: a verdict they have is meant."""
     workspace.record_group(
         event["nodes"],
         event["verdict"],
@@ -125,6 +136,7 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
         source=event.get("source") or "ring",
         weight=event.get("weight", 1.0),
         judged=event.get("judged", ()),
+        overrule=True,
         draws={
             node: (draw.get("strategy") or "", draw.get("inclusion_probability"), draw.get("drawn_after"))
             for node, draw in (event.get("draws") or {}).items()
@@ -133,11 +145,18 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
 
 
 def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(workspace, board, event, workspace.undo(analyst), ("take back", "Took back"))
+    if not _was_refused(board, event):
+        _reversed(workspace, board, event, workspace.undo(analyst), ("take back", "Took back"))
 
 
 def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    _reversed(workspace, board, event, workspace.redo(analyst), ("restore", "Restored"))
+    if not _was_refused(board, event):
+        _reversed(workspace, board, event, workspace.redo(analyst), ("restore", "Restored"))
+
+
+def _was_refused(board: Board, event: Message) -> bool:
+    """Whether the step that a tab takes back wrote nothing: an earlier one must not go in its place."""
+    return (event["client"], event.get("step")) in board.void
 
 
 def _reversed(
@@ -145,11 +164,11 @@ def _reversed(
 ) -> None:
     """Say what an undo or redo did, and show it where the tab cannot know it by itself."""
     if not done:
-        board.tell(f"There is nothing of yours to {words[0]}.")
+        board.tell(f"There is nothing of yours to {words[0]}.", about="step")
         return
     node, graph = done[0].node_id, workspace.graph
-    name = graph.display_name(graph.index_of(node))
-    board.tell(f"{words[1]} the verdict on {name if len(done) == 1 else f'{len(done):,} nodes'}.")
+    which = graph.full_name(graph.index_of(node)) if len(done) == 1 else f"{len(done):,} nodes"
+    board.tell(f"{words[1]} the verdict on {which}.", about="step")
     if event.get("show"):
         board.ask_to_open(node)
 
@@ -264,6 +283,15 @@ def _labels(workspace: Workspace, board: Board, has: str) -> Payload:
     changes: dict[str, str | None] = {n: v for n, v in now.items() if base.get(n) != v}
     changes.update({n: None for n in base if n not in now})
     return {"version": latest, "base": has, "changes": changes}
+
+
+def _audit(workspace: Workspace, board: Board, labels: str, busy: bool) -> Payload:
+    """The state of the audit, of these labels; on a large graph of earlier ones until the tab is at rest."""
+    state = [labels, workspace.least_recall()]
+    if board.audit.get("of") != state and not (busy and board.audit and workspace.graph.n_nodes > AT_ONCE):
+        report = workspace.audit_report()
+        board.audit = {"of": state, "text": audit_line(report), "hint": report.hint, "stop": report.stop}
+    return board.audit
 
 
 def _project(workspace: Workspace) -> Payload:

@@ -30,8 +30,8 @@ function toolbar(zoom, fit, choose) {
     button("−", "Zoom out", () => zoom(1 / 1.3)),
     button("⤢", "Fit to view", fit),
   );
-  const setModes = (columns, mode) => {
-    const modes = [["score", "Colour: score"], ["verdict", "Colour: verdict"]];
+  const setModes = (columns, mode, blind) => {
+    const modes = [["score", "Colour: score"], ["verdict", "Colour: verdict"]].slice(blind ? 1 : 0);
     for (const column of columns) modes.push([`attribute:${column}`, `Colour: ${column}`]);
     if (select.dataset.modes !== modes.join()) {
       select.dataset.modes = modes.join();
@@ -43,7 +43,7 @@ function toolbar(zoom, fit, choose) {
         }),
       );
     }
-    select.value = mode;
+    select.value = blind && mode === "score" ? "verdict" : mode; // what is shown; the choice comes back after
   };
   return { bar, setModes };
 }

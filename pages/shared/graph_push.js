@@ -75,7 +75,8 @@ function drawPushLegend(line, { nodes, edges }) {
     made.append(sign, text);
     return made;
   };
-  line.replaceChildren(chip(true, "▲ raises the score"), chip(false, "▼ lowers it"), make("span", "gv-note", "wider: more"));
+  line.replaceChildren(chip(true, "▲ raises the score"), chip(false, "▼ lowers it"),
+    ...["ring: the node’s own part", "edge: what removing it undoes", "wider: more"].map((text) => make("span", "gv-note", text)));
 }
 
 /** Facts of the hover card on what a node and its edge do to the score of the case. */

@@ -209,7 +209,7 @@ function createGraphView(element, callbacks = {}) {
     const columns = [...new Set(cases.flatMap((node) => Object.keys(node.attributes || {})))];
     if (state.mode.startsWith("attribute:") && !columns.includes(state.mode.slice(10))) state.mode = "score";
     colours = colouring(state.mode, cases, state.blind);
-    tools.setModes(columns, state.mode);
+    tools.setModes(columns, state.mode, state.blind);
     drawLegend(legend, colours, state.view);
     chooseNames();
     nodes.update([...state.cases.keys()].map(styled));

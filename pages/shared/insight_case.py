@@ -7,9 +7,24 @@ import streamlit as st
 from gadcore.agreement import ADJUDICATION
 from gadcore.workspace import Workspace
 from pages.shared import state
+from pages.shared.home_projects import literal
 from pages.shared.palette import VERDICT_WORDS
 
 LABEL = "pages/1_Label.py"
+
+
+def named(name: str, node_id: str) -> str:
+    """A node as Markdown: its name, and its id in quiet type where they differ."""
+    return literal(name) + _quiet_id(name, node_id)
+
+
+def headed(name: str, node_id: str) -> str:
+    """The same as the heading of a line."""
+    return f"**{literal(name)}**{_quiet_id(name, node_id)}"
+
+
+def _quiet_id(name: str, node_id: str) -> str:
+    return "" if name == node_id else f" :gray[{literal(node_id)}]"
 
 
 def case_link(node_id: str, key: str) -> None:
@@ -23,5 +38,6 @@ def settle_button(workspace: Workspace, node_id: str, verdict: str, text: str, k
     """A button that records the verdict that settles a case."""
     if st.button(text, key=f"settle-{verdict}-{key}"):
         workspace.record(node_id, verdict, analyst=state.analyst(), source=ADJUDICATION)
-        st.toast(f"{node_id}: settled as {VERDICT_WORDS[verdict].lower()}. Undo it on the Label page.")
+        name = literal(workspace.graph.full_name(workspace.graph.index_of(node_id)))
+        st.toast(f"{name}: settled as {VERDICT_WORDS[verdict].lower()}. Undo it on the Label page.")
         st.rerun()

@@ -8,6 +8,7 @@ import streamlit as st
 from gadcore.audit import MEASURED, AuditReport, Interval
 from gadcore.workspace import Workspace
 from pages.shared import palette
+from pages.shared.audit_words import counted, since_hit_words
 from pages.shared.figures import tidy
 
 _LIST = 100  # cases of the list whose precision is shown first
@@ -44,7 +45,7 @@ def show_left(workspace: Workspace) -> None:
         (f"Precision of the top {report.top:,}", _percent(report.precision), precision_words(report)),
         ("Anomalies left", _count(report.left), left_words(report)),
         ("Found so far", _percent(report.recall), recall_words(report)),
-        ("Labels since the last hit", f"{report.since_hit:,}", f"{report.found:,} found in all"),
+        ("Labels since the last hit", _since_hit(report), hit_words(report)),
     )
     for column, (title, value, words) in zip(columns, figures):
         with column.container(border=True):
@@ -61,8 +62,9 @@ def show_left(workspace: Workspace) -> None:
     else:
         st.info(report.hint, icon=":material/info:")
     st.caption(
-        f"Rests on {report.draws:,} random checks that the queue mixes in, {report.hits:,} anomalous. "
-        "Only they stand for cases without a verdict: those chosen for their score would flatter the figures."
+        f"Rests on {counted(report.draws, 'random check')} that the queue mixes in, {report.hits:,} of them "
+        "anomalous. Only they stand for cases without a verdict: those chosen for their score would flatter "
+        "the figures."
         f" {MEASURED}"
     )
 
@@ -84,7 +86,8 @@ def left_words(report: AuditReport) -> str:
     low, high = report.left_interval
     words = f"between {low:,.0f} and {high:,.0f} among the cases without a verdict"
     if report.checks_needed:
-        words += f"; {report.checks_needed:,} more random checks would narrow it"
+        checks = counted(report.checks_needed, "more random check")
+        words += f"; stopping could be justified after about {checks} without a hit"
     return words
 
 
@@ -94,6 +97,11 @@ def recall_words(report: AuditReport) -> str:
         return f"No estimate yet: {report.recall_reason}"
     low, high = report.recall_interval
     return f"between {low:.0%} and {high:.0%} of all anomalies"
+
+
+def hit_words(report: AuditReport) -> str:
+    """When the last anomaly turned up, and how many are found."""
+    return f"{since_hit_words(report)}, {report.found:,} found in all"
 
 
 def left_figure(found: int, left: float, interval: Interval) -> go.Figure:
@@ -123,6 +131,10 @@ def left_figure(found: int, left: float, interval: Interval) -> go.Figure:
     figure.update_layout(barmode="stack", bargap=0.3)
     figure.update_xaxes(title_text="anomalies", rangemode="tozero")
     return tidy(figure, 150)
+
+
+def _since_hit(report: AuditReport) -> str:
+    return f"{report.since_hit:,}" if report.found else "–"
 
 
 def _percent(value: float | None) -> str:

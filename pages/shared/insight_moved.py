@@ -8,8 +8,7 @@ import streamlit as st
 
 from gadcore.moved import Cause, Moved, Mover, Together
 from gadcore.workspace import Workspace
-from pages.shared.home_projects import literal
-from pages.shared.insight_case import case_link
+from pages.shared.insight_case import case_link, headed, named
 
 _LISTED = 8
 
@@ -53,7 +52,7 @@ def _movers(title: str, movers: Sequence[Mover]) -> None:
             text, button = st.columns([6, 1], vertical_alignment="center")
         arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
         text.markdown(
-            f"{arrow} **{literal(mover.name)}**  {mover.rank_before:,} → {mover.rank_now:,}  \n"
+            f"{arrow} {headed(mover.name, mover.node_id)}  {mover.rank_before:,} → {mover.rank_now:,}  \n"
             f":small[{causes_text(mover.causes, mover.together)}]"
         )
         with button:
@@ -67,13 +66,13 @@ def causes_text(causes: Sequence[Cause], together: Together | None = None) -> st
         return f"no single label; {together.words}" if together else alone
     if together is None:
         return "; ".join(_cause(cause) + (f": {cause.without}" if cause.without else "") for cause in causes)
-    named = "; ".join(_cause(cause) for cause in causes)
+    said = "; ".join(_cause(cause) for cause in causes)
     alone = "none of these changes its place alone; " if len(causes) > 1 else ""
-    return f"{named}: {alone}{together.words}"
+    return f"{said}: {alone}{together.words}"
 
 
 def _cause(cause: Cause) -> str:
     verdict = cause.verdict or f"{cause.before} taken back"
     if cause.link == "its own label":
         return f"its own label, {verdict}"
-    return f"{literal(cause.name)} {verdict} ({cause.link})"
+    return f"{named(cause.name, cause.node_id)} {verdict} ({cause.link})"

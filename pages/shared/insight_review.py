@@ -8,7 +8,7 @@ from gadcore.agreement import Agreement, Dispute
 from gadcore.second_look import SecondLook
 from gadcore.workspace import Workspace
 from pages.shared.home_projects import literal
-from pages.shared.insight_case import case_link, settle_button
+from pages.shared.insight_case import case_link, headed, settle_button
 
 _LISTED = 20
 _OTHER = {"normal": "anomalous", "anomalous": "normal"}
@@ -44,7 +44,7 @@ def _case(workspace: Workspace, case: SecondLook) -> None:
         text, buttons = st.columns([3, 2], vertical_alignment="center")
     with text:
         rank = f" · rank {case.rank:,}" if case.rank else ""
-        st.markdown(f"**{literal(case.name)}**  ·  {case.verdict} by {literal(case.analyst)}{rank}")
+        st.markdown(f"{headed(case.name, case.node_id)}  ·  {case.verdict} by {literal(case.analyst)}{rank}")
         st.caption("  \n".join(literal(reason) for reason in case.reasons))
     with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
         case_link(case.node_id, f"look-{case.node_id}")
@@ -100,7 +100,7 @@ def _dispute(workspace: Workspace, dispute: Dispute) -> None:
     said = ", ".join(f"{literal(who)}: {word}" for who, word in dispute.verdicts.items())
     with st.container(border=True):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
-    text.markdown(f"**{literal(name)}**  ·  {said}")
+    text.markdown(f"{headed(name, dispute.node_id)}  ·  {said}")
     with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
         case_link(dispute.node_id, f"dispute-{dispute.node_id}")
         for verdict in _OTHER:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from gadcore.errors import LabelError
 from gadcore.export.files import csv_bytes
 from gadcore.export.table import table_of
 from gadcore.graph import IntArray
@@ -60,27 +62,52 @@ def _by_verdict(workspace: Workspace, rows: IntArray) -> str:
 
 def _verdicts(workspace: Workspace, selection: Selection) -> None:
     """One verdict for all: a single group, taken back by a single undo."""
-    n = len(selection.nodes)
     note = st.text_input("Note for all of them", key="map-note", placeholder="why (optional)")
-    rule = _counting(n)
+    overrule, n = _to_mark(workspace, selection)
+    rule = _counting(n) if n else GroupRule.FULL
     sure = n <= SURE_BEYOND or st.checkbox(f"Yes, label all {n:,} nodes", key=f"map-sure-{n}")
     with st.container(horizontal=True, gap="xsmall"):
         for verdict in _VERDICTS:
-            if st.button(palette.VERDICT_WORDS[verdict.value], key=f"map-{verdict}", disabled=not sure):
-                workspace.record_group(
-                    selection.nodes,
-                    verdict,
-                    analyst=state.analyst(),
-                    note=note.strip(),
-                    source="map",
-                    weight=rule.value,
-                )
-                st.toast(f"{n:,} nodes marked {verdict}.", icon=":material/check:")
+            blocked = not (n and sure)
+            if st.button(palette.VERDICT_WORDS[verdict.value], key=f"map-{verdict}", disabled=blocked):
+                _mark(workspace, selection, verdict, overrule=overrule, note=note.strip(), weight=rule.value)
                 st.rerun()
     if workspace.can_undo(state.analyst()) and st.button("Undo my last verdicts", icon=":material/undo:"):
-        taken = workspace.undo(state.analyst())
-        st.toast(f"{len(taken):,} verdicts taken back.", icon=":material/undo:")
+        taken = len(workspace.undo(state.analyst()))
+        st.toast(f"{taken:,} verdict{'s' * (taken != 1)} taken back.", icon=":material/undo:")
         st.rerun()
+
+
+def _to_mark(workspace: Workspace, selection: Selection) -> tuple[bool, int]:
+    """Whether nodes with a verdict of their own are to be changed too, and how many are marked then."""
+    n, own = len(selection.nodes), len(workspace.given_singly(selection.nodes))
+    if not own:
+        return False, n
+    which = "the one that has" if own == 1 else f"the {own:,} that have"
+    overrule = st.checkbox(
+        f"Also change {which} a verdict",
+        key="map-overrule",
+        help="Somebody looked at them one by one. Otherwise they keep their verdict.",
+    )
+    return overrule, n if overrule else n - own
+
+
+def _mark(workspace: Workspace, selection: Selection, verdict: Verdict, **values: Any) -> None:
+    """Record the verdict and say how many nodes got it."""
+    try:
+        events = workspace.record_group(
+            selection.nodes, verdict, analyst=state.analyst(), source="map", **values
+        )
+    except LabelError as error:
+        st.toast(str(error), icon=":material/info:")
+        return
+    st.toast(marked_words(len(events), len(events.kept), verdict), icon=":material/check:")
+
+
+def marked_words(marked: int, kept: int, verdict: Verdict) -> str:
+    """What a verdict on a selection did, in a sentence."""
+    words = f"{marked:,} node{'s' * (marked != 1)} marked {verdict}"
+    return f"{words}, {kept:,} kept the verdict {'it' if kept == 1 else 'they'} had." if kept else f"{words}."
 
 
 def _counting(n: int) -> GroupRule:
@@ -114,6 +141,7 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
         {
             "rank": np.asarray(result.rank)[shown] if result else 0,
             "name": [graph.display_name(row) for row in shown.tolist()],
+            "id": graph.node_ids[shown].astype(str),
             "verdict": [words[int(v)] for v in verdicts],
             "open": [link + quote(str(graph.node_ids[row]), safe="") for row in shown],
         }
@@ -122,9 +150,11 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
         table,
         hide_index=True,
         height=300,
+        column_order=None if (table["name"] != table["id"]).any() else ["rank", "name", "verdict", "open"],
         column_config={
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=52),
             "name": st.column_config.TextColumn("Node", width=102),
+            "id": st.column_config.TextColumn("Id", width=62),
             "verdict": st.column_config.TextColumn("Verdict", width=72),
             "open": st.column_config.LinkColumn("Case", display_text="open", width=45),
         },

@@ -122,8 +122,10 @@ def project(server: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wo
     monkeypatch.setenv("GAD_ANALYST", "ana")
     monkeypatch.delenv("GAD_STORE", raising=False)
 
-    def make(*, labels: bool = False, models: tuple[str, ...] = ("isolation-forest",)) -> Workspace:
-        return make_project(f"planted {next(_number)}", labels=labels, models=models)
+    def make(
+        *, labels: bool = False, models: tuple[str, ...] = ("isolation-forest",), namesakes: bool = False
+    ) -> Workspace:
+        return make_project(f"planted {next(_number)}", labels=labels, models=models, namesakes=namesakes)
 
     return make
 

@@ -260,7 +260,8 @@ def test_reasons_mark_nodes_and_edges_by_way_and_size_and_move_nothing(page, sam
         large: (False, True), small: (True, False),
     }  # fmt: skip
     assert drawn["edges"][large]["width"] > drawn["edges"][small]["width"]
-    expect(page.locator(".gv-why")).to_contain_text("raises the score")
+    for text in ("raises the score", "ring: the node’s own part", "edge: what removing it undoes"):
+        expect(page.locator(".gv-why")).to_contain_text(text)
     show(page, view)
     assert page.evaluate("graph.pushed()") == {"nodes": {}, "edges": {}}
     expect(page.locator(".gv-why")).to_be_hidden()

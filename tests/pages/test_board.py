@@ -7,6 +7,7 @@ from board_tab import Tab
 from page_project import make_project
 
 from gadcore.workspace import Workspace
+from pages.shared import board
 from pages.shared.board_queue import ROWS
 from pages.shared.receipts import Receipts
 
@@ -94,6 +95,24 @@ def test_a_group_is_one_step_to_undo(tab, workspace) -> None:
     assert {verdict_of(workspace, n) for n in nodes} == {"anomalous"}
     tab.say(tab.event("undo"))
     assert {verdict_of(workspace, n) for n in nodes} == {None}
+
+
+def test_nodes_that_are_ticked_change_their_verdict(tab, workspace) -> None:
+    workspace.record("n011", "normal", analyst="bo")
+    given = {"nodes": ["n010", "n011"], "verdict": "anomalous", "weight": "root", "judged": ["n010"]}
+    tab.say(tab.event("group", source="ring", **given))
+    assert [verdict_of(workspace, node) for node in ("n010", "n011")] == ["anomalous", "anomalous"]
+
+
+def test_undo_of_a_group_that_wrote_nothing_leaves_the_step_before_it(tab, workspace) -> None:
+    tab.say(tab.event("group", nodes=["n010", "n011"], verdict="normal", source="selection"))
+    again = tab.event("group", nodes=["n010", "n011"], verdict="normal", source="selection")
+    tab.say(again)
+    assert "Nothing to change" in tab.texts[-1]
+    tab.say(tab.event("undo", step=again["seq"]))
+    assert verdict_of(workspace, "n010") == "normal"
+    tab.say(tab.event("undo", step=again["seq"] - 1))
+    assert verdict_of(workspace, "n010") is None
 
 
 def test_a_group_counts_by_the_rule_that_the_tab_names(tab, workspace) -> None:
@@ -296,6 +315,48 @@ def test_values_of_a_column_are_offered(tab) -> None:
     assert tab.payload["answers"]["values"] == []
 
 
+def test_the_audit_is_told_with_every_payload_and_follows_the_labels(tab, workspace) -> None:
+    assert tab.payload["audit"]["text"].startswith("no label yet · no estimate")
+    tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
+    tab.say(tab.event("verdict", node="n002", verdict="normal"))
+    assert tab.payload["audit"]["text"].startswith("1 label since the last hit")
+    assert tab.payload["audit"]["hint"] == workspace.audit_report().hint
+    for i in range(20):
+        workspace.record(f"n1{i:02d}", "normal", strategy="audit", inclusion_probability=0.2 / 15)
+    tab.say()
+    low, high = workspace.audit_report().left_interval
+    assert tab.payload["audit"]["text"] == f"21 labels since the last hit · {low:,.0f} to {high:,.0f} left"
+
+
+def test_the_audit_is_worked_out_once_per_label_set_and_late_on_large_graphs(
+    tab, workspace, monkeypatch
+) -> None:
+    asked: list[int] = []
+    real = workspace.audit_report
+    monkeypatch.setattr(workspace, "audit_report", lambda *given: asked.append(1) or real(*given))
+    tab.say()
+    assert not asked
+    monkeypatch.setattr(board, "AT_ONCE", 10)
+    tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
+    assert not asked
+    tab.say()
+    tab.say()
+    assert len(asked) == 1
+    assert tab.payload["audit"]["text"].startswith("the last label was a hit")
+
+
+def test_what_was_taken_back_is_named_with_its_id_and_replaces_the_message_before(home) -> None:
+    tab = Tab(make_project(labels=False, namesakes=True), Receipts())
+    tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
+    tab.say(tab.event("undo"))
+    tab.say(tab.event("redo"))
+    said = [(notice["text"], notice["about"]) for notice in tab.payload["notices"]]
+    assert said == [
+        ("Took back the verdict on Nora (n001).", "step"),
+        ("Restored the verdict on Nora (n001).", "step"),
+    ]
+
+
 def test_a_ring_begins_with_the_case(tab) -> None:
     tab.say(want=[{"key": "ring", "kind": "ring", "node": "n004"}])
     ring = tab.payload["answers"]["ring"]
@@ -307,7 +368,7 @@ def test_a_ring_says_why_it_is_one(tab, workspace) -> None:
     tab.say(want=[{"key": "ring", "kind": "ring", "node": node}])
     ring = tab.payload["answers"]["ring"]
     assert len(ring["members"]) > 2
-    assert "closely linked" in ring["reason"]
+    assert ring["reason"].endswith(f"closely linked to {node}")
 
 
 def test_a_message_of_another_project_is_left_alone(tab, workspace) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from page_project import make_project, no_problem, page, texts
 from probe_detector import register, unregister
 
 from gadcore.audit import audit
 from gadcore.moved import Cause, Together
-from pages.shared.insight_left import left_figure, left_words, precision_words, recall_words
+from pages.shared.insight_left import hit_words, left_figure, left_words, precision_words, recall_words
 from pages.shared.insight_moved import causes_text
 
 TRAIN = "pages/3_Train.py"
@@ -79,6 +81,26 @@ def test_figures_that_are_missing_say_why() -> None:
     assert list(figure.data[1].error_x.arrayminus) == [6.0]
 
 
+def test_words_of_the_audit_are_right_for_one_and_for_many() -> None:
+    report = replace(audit(100, []), left=9.0, left_interval=(2.0, 30.0), checks_needed=943)
+    said = "stopping could be justified after about 943 more random checks without a hit"
+    assert left_words(report).endswith(said)
+    assert left_words(replace(report, checks_needed=1)).endswith("1 more random check without a hit")
+    hits = [hit_words(replace(report, labelled=5, found=2, since_hit=n)) for n in (0, 1, 2)]
+    assert hits == [
+        "the last label was a hit, 2 found in all",
+        "1 label since the last hit, 2 found in all",
+        "2 labels since the last hit, 2 found in all",
+    ]
+    assert hit_words(replace(report, labelled=1)) == "no hit in 1 label, 0 found in all"
+
+
+def test_one_random_check_is_one(home, probe) -> None:
+    workspace = make_project(models=("probe",))
+    workspace.record("n100", "normal", strategy="audit", inclusion_probability=0.01)
+    assert "Rests on 1 random check that" in texts(page(TRAIN, workspace))
+
+
 def test_what_moved_names_the_labels_behind_it(home, probe) -> None:
     workspace = make_project(labels=False, models=("probe",))
     quiet = str(workspace.graph.node_ids[workspace.result().order[-1]])
@@ -91,9 +113,19 @@ def test_what_moved_names_the_labels_behind_it(home, probe) -> None:
     assert app.button(key=f"open-risen-{quiet}").label == "Open"
 
 
+def test_nodes_that_share_a_name_are_told_apart(home, probe) -> None:
+    workspace = make_project(labels=False, models=("probe",), namesakes=True)
+    quiet = str(workspace.graph.node_ids[workspace.result().order[-1]])
+    for analyst, verdict in (("ana", "normal"), ("bo", "anomalous")):
+        workspace.record(quiet, verdict, analyst=analyst)
+    assert workspace.train("probe").status == "done"
+    shown = texts(page(TRAIN, workspace))
+    assert shown.count(f"**Nora** :gray[{quiet}]") == 3  # risen, in doubt, disputed
+
+
 def test_causes_are_written_literally() -> None:
     cause = Cause("x", "*bold*", None, "normal", 0.5, "a neighbour")
-    assert causes_text([cause]) == r"\*bold\* normal taken back (a neighbour)"
+    assert causes_text([cause]) == r"\*bold\* :gray[x] normal taken back (a neighbour)"
     assert "no changed label" in causes_text([])
 
 

@@ -130,8 +130,9 @@ def test_a_box_lists_nodes_and_one_verdict_marks_all_of_them_as_one_group(worksp
     no_problem(app)
     nodes = inside(workspace, event)
     assert f"{len(nodes):,} selected" in texts(app)
-    if len(nodes) > 200:
-        app.checkbox[0].check().run()
+    app.checkbox(key="map-overrule").check().run()
+    for sure in [ticked for ticked in app.checkbox if ticked.label.startswith("Yes, label all")]:
+        sure.check().run()
     app.text_input(key="map-note").set_value("same device").run()
     before = {node: event.verdict for node, event in workspace.current().items()}
     app.button(key="map-unsure").click().run()
@@ -145,11 +146,48 @@ def test_a_box_lists_nodes_and_one_verdict_marks_all_of_them_as_one_group(worksp
     assert {node: event.verdict for node, event in workspace.current().items()} == before
 
 
+def test_nodes_with_a_verdict_of_their_own_keep_it_unless_ticked(workspace, chart) -> None:
+    app = page(MAP, workspace)
+    labels, xy = workspace.labels(), np.asarray(workspace.layout("pca"))
+    near = np.argsort(((xy - xy[labels.normal[0]]) ** 2).sum(1))
+    chart.next = event = box(workspace, near[:60].tolist())
+    app.run()
+    nodes = inside(workspace, event)
+    own = set(workspace.given_singly(nodes))
+    assert 1 < len(own) < len(nodes) <= 200
+    app.button(key="map-unsure").click().run()
+    no_problem(app)
+    assert {n for n, e in workspace.current().items() if e.verdict == "unsure"} == nodes - own
+    marked = len(nodes - own)
+    told = f"{marked} node{'s' * (marked != 1)} marked unsure, {len(own)} kept the verdict they had."
+    assert [toast.value for toast in app.toast] == [told]
+    assert app.checkbox(key="map-overrule").label == f"Also change the {len(own)} that have a verdict"
+    app.checkbox(key="map-overrule").check().run()
+    app.button(key="map-unsure").click().run()
+    assert {n for n, e in workspace.current().items() if e.verdict == "unsure"} == nodes
+
+
+def test_a_list_of_namesakes_shows_their_ids(home, chart, monkeypatch) -> None:
+    monkeypatch.setattr(state, "analyst", lambda: "ana")
+    workspace = make_project(models=("an",), namesakes=True)
+    result = workspace.result()
+    write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2])
+    app = page(MAP, workspace)
+    chart.next = event = box(workspace, [0, 1, 2])
+    app.run()
+    no_problem(app)
+    listed = app.dataframe[0].value
+    assert set(listed["id"]) == inside(workspace, event)
+    assert set(listed["name"]) == {"Nora"}
+
+
 def test_undo_on_the_page_takes_the_whole_group_back(workspace, chart) -> None:
     app = page(MAP, workspace)
     before = len(workspace.current())
     chart.next = box(workspace, [0, 0])
     app.run()
+    assert app.button(key="map-unsure").disabled  # the one node has a verdict of its own
+    app.checkbox(key="map-overrule").check().run()
     app.button(key="map-unsure").click().run()
     assert any(event.verdict == "unsure" for event in workspace.current().values())
     next(button for button in app.button if button.label.startswith("Undo")).click().run()
@@ -200,7 +238,7 @@ def test_many_nodes_are_labelled_only_after_a_second_look(workspace, chart) -> N
     app.run()
     assert f"{workspace.graph.n_nodes:,} selected" in texts(app)
     assert app.button(key="map-normal").disabled
-    app.checkbox[0].check().run()
+    next(ticked for ticked in app.checkbox if ticked.label.startswith("Yes, label all")).check().run()
     assert not app.button(key="map-normal").disabled
 
 

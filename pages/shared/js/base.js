@@ -57,6 +57,15 @@ function verdictShape(verdict, size = 12) {
   );
 }
 
+/** The name of a node with its id in quiet type where they differ: several nodes may share a name. */
+function nodeName(name, id, properties = {}) {
+  if (name === id) return el("span", { class: "rf-name", ...properties }, name);
+  return el("span", { class: "rf-name rf-with-id", ...properties }, el("span", {}, name), el("small", { class: "rf-id" }, id));
+}
+
+/** The same in a sentence. */
+const fullName = (name, id) => (name === id ? name : `${name} (${id})`);
+
 function verdictChip(verdict) {
   if (!verdict) return el("span", { class: "rf-chip rf-none", "data-verdict": "" });
   return el(

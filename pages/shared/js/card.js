@@ -105,7 +105,8 @@ class CardPane {
       onInput: (event) => this.drafts.set(node, event.target.value),
       onKeydown: (event) => this.noteKey(event, node, card), onBlur: () => this.saveNote(node, card),
     });
-    return section(el("span", {}, "Note ", el("kbd", {}, "M")), this.noteField);
+    const hint = el("small", { class: "rf-note-hint" }, "Enter saves, Esc discards");
+    return section(el("span", {}, "Note ", el("kbd", {}, "M")), this.noteField, hint);
   }
 
   noteKey(event, node, card) {

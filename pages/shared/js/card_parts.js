@@ -126,7 +126,7 @@ function rowList(rows, app) {
     else app.open(row.node_id, row);
   };
   const line = (row) => el("li", { class: "rf-row", "data-node": row.node_id, onClick: (event) => clicked(event, row) },
-    el("span", { class: "rf-name", title: row.node_id }, row.name),
+    nodeName(row.name, row.node_id, { title: row.node_id }),
     verdictChip(app.board.verdict(row.node_id)),
     secret(scoreBar(row.percentile)));
   return el("ul", { class: "rf-rowlist" }, rows.map(line));

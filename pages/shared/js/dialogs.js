@@ -102,7 +102,7 @@ class Dialogs {
       if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], draws });
     };
     const member = (row, i) => el("li", {}, el("label", {},
-      boxes[i], el("span", { class: "rf-name" }, row.name), verdictChip(board.verdict(row.node_id))));
+      boxes[i], nodeName(row.name, row.node_id), verdictChip(board.verdict(row.node_id))));
     const choice = ([verdict, { key, word }]) => button(`rf-verdict rf-${verdict}`, () => decide(verdict), { "data-testid": `group-${verdict}` },
       verdictShape(verdict, 13), word, el("kbd", {}, key));
     this.show("Label a group", [
@@ -119,9 +119,11 @@ class Dialogs {
     if (this.waitingFor && this.app.board.extras.has(`ring:${this.waitingFor}`)) this.group(this.waitingFor);
   }
 
-  toast(text, level = "info") {
+  /** A short message; it takes the place of an earlier one `about` the same. */
+  toast(text, level = "info", about = "") {
     const dismiss = button("rf-link", () => made.remove(), { "aria-label": "Dismiss" }, "×");
-    const made = el("div", { class: `rf-toast rf-${level}` }, text, dismiss);
+    const made = el("div", { class: `rf-toast rf-${level}`, "data-about": about }, text, dismiss);
+    if (about) this.toasts.querySelector(`[data-about="${about}"]`)?.remove();
     this.toasts.append(made);
     while (this.toasts.children.length > 4) this.toasts.firstChild.remove();
     setTimeout(() => made.remove(), level === "error" ? 15000 : 8000);

@@ -43,7 +43,7 @@ class Keys {
       a: () => app.verdicts.decide("anomalous"), n: () => app.verdicts.decide("normal"), u: () => app.verdicts.decide("unsure"),
       j: () => app.step(1), k: () => app.step(-1), b: () => app.back(), m: () => app.card.focusNote(),
       e: () => app.centre.nextHop(), w: () => app.card.choose("why"), s: () => app.card.choose("similar"),
-      g: () => app.labelGroup(), t: () => app.retrain(), h: () => app.toggleBlind(), x: () => app.goExport(),
+      g: () => app.labelGroup(), t: () => app.retrain(), h: () => app.toggleBlind(), x: () => app.leave("export"),
       "/": () => app.queue.search.focus(), "?": () => app.dialogs.help(),
     };
     this.listener = (event) => this.press(event);

@@ -28,6 +28,7 @@ class QueuePane {
     fill(this.score, SCORE_FILTERS.map(([value, text]) => option(value, text)));
     this.attribute = el("div", { class: "rf-two" }, this.column, this.value, this.values);
     this.basis = el("div", { class: "rf-queue-basis", "data-testid": "queue-basis", role: "status" });
+    this.audit = button("rf-link rf-audit-line", () => app.leave("train"), { "data-testid": "audit-line" });
     this.rerank = el("input", {
       type: "checkbox", "data-testid": "provisional",
       onChange: (event) => {
@@ -42,7 +43,7 @@ class QueuePane {
       "section", { class: "rf-pane rf-queue", "aria-label": "Queue" },
       el("div", { class: "rf-head" }, this.search.element, el("div", { class: "rf-two" }, this.strategy, this.verdict),
         el("div", { class: "rf-three" }, this.score, this.attribute)),
-      this.basis,
+      this.basis, this.audit,
       el("div", { class: "rf-queue-line" }, this.state,
         button("rf-link", () => showTuning(app), { title: "Explore or exploit, random checks, near-duplicates", "data-testid": "tune" }, "Tune"),
         el("label", { title: "Let every verdict move similar cases up or down at once, before the next run" }, this.rerank, "re-rank at once")),
@@ -99,6 +100,13 @@ class QueuePane {
     );
   }
 
+  /** The state of the random audit: since when there was no hit, and how many anomalies are left. */
+  showAudit({ text, hint, stop }) {
+    if (this.audit.textContent !== text) this.audit.textContent = text;
+    this.audit.title = `${hint} Click for What is left on the Train page.`;
+    this.audit.classList.toggle("rf-stop", stop);
+  }
+
   columnChosen() {
     this.value.disabled = !this.column.value;
     this.value.value = "";
@@ -148,11 +156,11 @@ class QueuePane {
     const made = el(
       "li",
       {
-        class: "rf-row", role: "option", "data-node": node, title: row.name === node ? node : `${row.name} (${node})`,
+        class: "rf-row", role: "option", "data-node": node, title: fullName(row.name, node),
         onClick: (event) => this.clicked(event, node), onDblclick: () => this.app.open(node),
       },
       el("span", { class: "rf-rank" }, secret(row.rank ? count(row.rank) : "–"), row.rank ? secret(place ? provisionalMark(place.moved) : movedMark(row.moved)) : null),
-      el("span", { class: "rf-name" }, row.name),
+      nodeName(row.name, node),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
       el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),

@@ -31,7 +31,7 @@ class Strip {
         "div", { class: "rf-tools" }, this.retrain, this.auto, this.blind,
         keyButton("↶", "Z", () => app.verdicts.undo(), { title: "Undo", "aria-label": "Undo", "data-testid": "undo" }),
         keyButton("↷", "⇧Z", () => app.verdicts.redo(), { title: "Redo", "aria-label": "Redo", "data-testid": "redo" }),
-        keyButton("Export", "X", () => app.goExport(), { "data-testid": "export" }),
+        keyButton("Export", "X", () => app.leave("export"), { "data-testid": "export" }),
         keyButton("", "?", () => app.dialogs.help(), { title: "All keys", "aria-label": "All keys", "data-testid": "help" }),
         this.analyst,
       ),

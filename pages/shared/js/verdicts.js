@@ -6,7 +6,7 @@ class Verdicts {
   constructor(app) {
     this.app = app;
     this.board = app.board;
-    this.done = []; // steps of this visit: {nodes, verdict, before, at}
+    this.done = []; // steps of this visit: {nodes, verdict, before, at, seq}
     this.undone = [];
   }
 
@@ -17,18 +17,17 @@ class Verdicts {
     const chosen = nodes || (selected.length ? selected : [board.current]);
     if (!chosen[0]) return;
     const before = chosen.map((node) => board.verdict(node));
-    this.done.push({ nodes: chosen, verdict, before, at: board.current });
+    const step = { nodes: chosen, verdict, before, at: board.current };
+    this.done.push(step);
     this.undone = [];
-    this.give(chosen, verdict, source, counts);
+    step.seq = this.give(chosen, verdict, source, counts);
     if (!nodes) app.queue.marked.clear();
     if (chosen.includes(board.current)) app.next();
     app.showSelection();
-    if (chosen.length > 1) {
-      app.dialogs.toast(`${plural(chosen.length, "node")} marked ${verdict}. Z takes all of them back.`);
-    }
+    if (chosen.length > 1 && before.some((had) => had !== verdict)) app.dialogs.toast(groupWords(verdict, before), "info", "step");
   }
 
-  /** Send an event that names its nodes, and paint it; `counts` says how much a group counts. */
+  /** Send an event that names its nodes, and paint it; `counts` says how much a group counts. Gives its number. */
   give(nodes, verdict, source, counts) {
     const one = nodes.length === 1 && source === SELECTION;
     const event = one
@@ -37,6 +36,7 @@ class Verdicts {
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.board.give(nodes, verdict, seq);
     this.app.paint(nodes);
+    return seq;
   }
 
   /** How the queue chose a case: a random check stays one however it is answered. */
@@ -65,11 +65,19 @@ class Verdicts {
   /** The server takes back the analyst's last step; if it was done on this screen, paint that without waiting. */
   reverse(kind, from, to, verdictOf) {
     const step = from.pop();
-    const seq = this.app.outbox.post({ kind, analyst: this.app.analyst, show: !step });
+    const seq = this.app.outbox.post({ kind, analyst: this.app.analyst, show: !step, step: step?.seq });
     if (!step) return;
     to.push(step);
     step.nodes.forEach((node, i) => this.board.give([node], verdictOf(step, i), seq));
     this.app.paint(step.nodes);
     if (step.at) this.app.open(step.at);
   }
+}
+
+/** What a verdict on several nodes did, given the verdicts that they had. */
+function groupWords(verdict, before) {
+  const others = before.filter((had) => had && had !== verdict).length;
+  const same = before.filter((had) => had === verdict).length;
+  const parts = [others && `${count(others)} of them had another verdict`, same && `${count(same)} had this one already`];
+  return [`${plural(before.length, "node")} marked ${verdict}`, ...parts.filter(Boolean)].join(", ") + ". Z takes all of them back.";
 }

@@ -64,6 +64,7 @@ class Workbench {
     this.strip.show(data.strip, data.project);
     this.queue.showChoices(data.queue, data.project);
     this.queue.showBasis(data.strip.active);
+    this.queue.showAudit(data.audit);
     if (requeued) this.queue.draw(requeued === "order");
     else if (changed.length) this.queue.paintAll();
     this.chooseFirst(data);
@@ -126,7 +127,7 @@ class Workbench {
     for (const notice of notices) {
       if (notice.id <= this.seenNotice) continue;
       this.seenNotice = notice.id;
-      this.dialogs.toast(notice.text, notice.level);
+      this.dialogs.toast(notice.text, notice.level, notice.about);
     }
   }
 
@@ -267,6 +268,7 @@ class Workbench {
   saveNote(node, text) {
     this.outbox.post({ kind: "note", node, text, analyst: this.analyst });
     this.board.stale.add(node);
+    this.dialogs.toast(`Note on ${fullName(this.nameOf(node), node)} ${text ? "saved" : "removed"}.`, "info", "note");
   }
 
   retrain() {
@@ -302,8 +304,8 @@ class Workbench {
     this.strip.showBlind(this.blind);
   }
 
-  goExport() {
-    this.outbox.post({ kind: "leave", page: "export" });
+  leave(page) {
+    this.outbox.post({ kind: "leave", page });
     this.outbox.whenQuiet(() => {});
   }
 
