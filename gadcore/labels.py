@@ -108,6 +108,7 @@ class Labels:
         default_factory=dict
     )  # node -> inclusion probability, audit draws only
     weight: dict[int, float] = field(default_factory=dict)  # node -> weight where it is not 1
+    chosen: bool = False  # a query chose some of the cases by what a model said of them
 
     @classmethod
     def from_indices(
@@ -139,21 +140,23 @@ class Labels:
         by_verdict: dict[Verdict, list[int]] = {v: [] for v in Verdict}
         inclusion: dict[int, float] = {}
         weight: dict[int, float] = {}
+        chosen = False
         for event in events:
             if event.verdict is None or event.node_id not in graph:
                 continue
             node = graph.index_of(event.node_id)
             by_verdict[event.verdict].append(node)
-            drawn = (first or {}).get(event.node_id, event).inclusion_probability
-            if drawn is not None:
-                inclusion[node] = drawn
+            origin = (first or {}).get(event.node_id, event)
+            if origin.inclusion_probability is not None:
+                inclusion[node] = origin.inclusion_probability
+            chosen |= bool(origin.strategy) and origin.inclusion_probability is None
             if event.weight != 1.0:
                 weight[node] = event.weight
         normal, anomalous, unsure = (
             np.array(sorted(by_verdict[v]), dtype=np.int64)
             for v in (Verdict.NORMAL, Verdict.ANOMALOUS, Verdict.UNSURE)
         )
-        return cls(normal, anomalous, unsure, inclusion, weight)
+        return cls(normal, anomalous, unsure, inclusion, weight, chosen)
 
     @classmethod
     def none(cls) -> Labels:

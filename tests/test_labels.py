@@ -102,3 +102,26 @@ def test_an_unknown_rule_or_weight_says_what_is_expected() -> None:
     for bad in (0.0, -1.0, 1.5, float("nan")):
         with pytest.raises(LabelError, match="at most 1"):
             checked_weight(bad)
+
+
+def test_labels_know_whether_a_query_chose_cases(graph: Graph) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    ids = [str(node_id) for node_id in graph.node_ids[:3]]
+
+    def given(node_id: str, strategy: str, chance: float | None = None) -> LabelEvent:
+        return LabelEvent(
+            1,
+            "label",
+            "g",
+            node_id,
+            Verdict.NORMAL,
+            "ann",
+            at,
+            strategy=strategy,
+            inclusion_probability=chance,
+        )
+
+    opened, drawn, chosen = given(ids[0], ""), given(ids[1], "audit", 0.01), given(ids[2], "greedy-diverse")
+    assert not Labels.from_events(graph, [opened, drawn]).chosen
+    assert Labels.from_events(graph, [opened, drawn, chosen]).chosen
+    assert Labels.from_events(graph, [given(ids[0], "")], first={ids[0]: given(ids[0], "top")}).chosen

@@ -36,7 +36,7 @@ Array = npt.NDArray[np.float64]
 
 STRENGTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
 FALLBACK = 1.0  # C where the labels allow no choice
-STEADY, SLACK = 10.0, 2.0  # C that a cautious task prefers, and by how many standard errors of the AUC
+STEADY, SLACK = 10.0, 4.0  # C that a cautious task prefers, and by how many standard errors of the AUC
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ are none either: they need none of the caution that a model takes with chosen la
     plain     the highest scores as they are, near-duplicates too
     random    any open node
     entropy   smallest |w·z + b| of a logistic regression on z = ÂX: the uncertainty sampling that general
-              active-learning packages do on the same features; at random until both classes are known
+              active-learning packages (scikit-activeml, small-text) do on the same features; at random until
+              both classes are known
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from typing import Any
@@ -28,7 +29,6 @@ import scipy.sparse as sp
 
 from gadcore.detectors import BOTH, Detector, make_detector
 from gadcore.detectors.arrays import propagate
-from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.errors import GadError, LabelError
 from gadcore.graph import FloatArray, Graph, IntArray, Truth
 from gadcore.labels import Labels
@@ -86,7 +86,8 @@ class Session:
         """The verdicts so far."""
         nodes, said = np.array(self.asked, dtype=np.int64), np.array(self.verdicts, dtype=np.int8)
         plain = Labels.from_indices(graph, normal=nodes[said == 0], anomalous=nodes[said == 1])
-        return Labels(plain.normal, plain.anomalous, inclusion=dict(self.inclusion))
+        chosen = self.strategy != RANDOM and len(self.asked) > len(self.inclusion)
+        return replace(plain, inclusion=dict(self.inclusion), chosen=chosen)
 
     def curve(self) -> dict[str, list[float | None]]:
         """Lists of equal length: labels, found, auc, ap."""
@@ -244,13 +245,17 @@ class _Desk:
         nodes = self.rng.permutation(np.flatnonzero(free))
         labels = self.session.labels(self.graph)
         if by_margin and len(labels.normal) and len(labels.anomalous):
-            y = labels.targets
-            rows = self.smoothed[labels.indices]
-            w, b = fit_logistic(rows, y, balanced(y)[:, None], np.ones(1))
-            margin = np.abs(self.smoothed[nodes] @ w[:, 0] + b[0])
-            nodes = nodes[np.argsort(margin, kind="stable")]
+            nodes = nodes[np.argsort(self._margins(labels, nodes), kind="stable")]
         name = self.session.strategy
         return [Query(int(node), 0.0, name, strategy=name) for node in nodes[:n]]
+
+    def _margins(self, labels: Labels, nodes: IntArray) -> FloatArray:
+        """(n,) |w·z + b| of these nodes."""
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression(class_weight="balanced", max_iter=1000)
+        model.fit(self.smoothed[labels.indices], labels.targets)
+        return np.abs(model.decision_function(self.smoothed[nodes]))
 
 
 def _held_out(truth: Truth, share: float, rng: np.random.Generator) -> IntArray:
