@@ -299,27 +299,3 @@ def test_equal_nodes_are_near_duplicates_where_most_nodes_are_equal():
     space[90:, 0], space[90:, 1:4] = 0, np.random.default_rng(0).normal(size=(10, 3))
     chosen = distinct(space, np.arange(100), 5, seed=0)
     assert sum(node < 90 for node in chosen) == 1
-
-
-def test_while_nothing_hits_the_default_goes_on_with_medoids(pool):
-    missing = replace(pool, recent=pool.labels.normal[-10:].tolist())
-    batch = GreedyDiverse().select(missing, BATCH, rng())
-    typical = [query for query in batch if query.strategy == "medoids"]
-    assert len(typical) == GreedyDiverse.elsewhere(missing, BATCH) == 5
-    assert all("does not hit" in query.reason for query in typical)
-    assert len({query.node for query in batch}) == BATCH
-    assert [query.strategy for query in batch[:2]] == ["greedy-diverse", "medoids"]
-    exploit = GreedyDiverse().select(replace(missing, dial=0.0), 30, rng())
-    assert {query.strategy for query in exploit} == {"greedy-diverse"}
-
-
-def test_medoids_are_not_asked_for_twice_in_a_row_of_batches(pool):
-    missing = replace(pool, recent=pool.labels.normal[-10:].tolist())
-    nodes = [query.node for query in GreedyDiverse().select(missing, 60, rng())]
-    assert len(set(nodes)) == len(nodes) == 60
-
-
-def test_a_ranking_that_hits_is_left_as_it_is(pool):
-    hitting = replace(pool, recent=[*pool.labels.normal[-9:].tolist(), int(pool.labels.anomalous[0])])
-    assert GreedyDiverse.elsewhere(hitting, BATCH) == 0
-    assert all(query.strategy == "greedy-diverse" for query in GreedyDiverse().select(hitting, 20, rng()))

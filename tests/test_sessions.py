@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gadcore.detectors.arrays import propagate
 from gadcore.errors import GadError, LabelError
 from gadcore.experiments.sessions import SESSION_STRATEGIES, simulate
 from gadcore.graph import Truth
@@ -98,3 +99,22 @@ def test_what_cannot_be_simulated_is_named(planted, truth) -> None:
         simulate(planted[0], truth, wrong=1.5)
     with pytest.raises(LabelError, match="0 anomalous nodes"):
         simulate(planted[0], Truth(np.zeros(300, dtype=np.int8)))
+
+
+def test_entropy_asks_what_scikit_activeml_would(planted, truth) -> None:
+    from skactiveml.classifier import SklearnClassifier
+    from skactiveml.pool import UncertaintySampling
+    from sklearn.linear_model import LogisticRegression
+
+    graph = planted[0]
+    session = simulate(graph, truth, "entropy", model="label-propagation", labels=70)
+    asked, chosen = session.asked[:60], session.asked[60:]
+    assert 0 < sum(session.verdicts[:60]) < 60
+    x = propagate(graph, 1)[1]
+    y = np.full(graph.n_nodes, np.nan)
+    y[asked] = session.verdicts[:60]
+    free = np.setdiff1d(np.flatnonzero(np.isnan(y)), session.held_out)
+    model = SklearnClassifier(LogisticRegression(class_weight="balanced", max_iter=1000), classes=[0, 1])
+    query = UncertaintySampling(method="entropy", random_state=0)
+    theirs = query.query(x, y, clf=model, candidates=free, batch_size=10)
+    assert set(chosen) == set(theirs.tolist())

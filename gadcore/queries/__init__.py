@@ -15,7 +15,7 @@ import numpy as np
 from gadcore.errors import GadError
 from gadcore.queries.diverse import GreedyDiverse, Medoids, Ring
 from gadcore.queries.geometry import diversity_basis
-from gadcore.queries.pool import DIAL, Pool, Query, QueryStrategy, Random, interleave
+from gadcore.queries.pool import DIAL, Pool, Query, QueryStrategy, Random
 from gadcore.queries.ranked import Bisection, Disagreement, Top, Uncertainty
 from gadcore.queries.sampling import Audit
 
@@ -75,6 +75,17 @@ def _audit_slots(n: int, share: float, rng: Random) -> list[int]:
         return []
     edges = np.arange(0.0, n, 1.0 / share)
     return sorted({int(edge + rng.random() / share) for edge in edges} & set(range(n)))
+
+
+def interleave(active: list[Query], at: dict[int, Query], n: int) -> list[Query]:
+    """``at`` keeps its positions; audit cases without an active case before them move up."""
+    queue: list[Query] = []
+    rest = iter(active)
+    for position in range(n):
+        query = at.get(position) or next(rest, None)
+        if query is not None:
+            queue.append(query)
+    return queue
 
 
 __all__ = [

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 
 from gadcore.graph import IntArray
 from gadcore.metrics import percentile_ranks
-from gadcore.queries.geometry import distinct, farthest_first, medoids, near, unseen
-from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random, interleave
+from gadcore.queries.geometry import distinct, farthest_first, medoids, unseen
+from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random
 from gadcore.queries.ranked import Top, without_duplicates
 
 START = 20  # medoids of a cold start
 WINDOW = 4  # widest window, in batches
 _STRANGE = "ranks high and is unlike all cases so far"
-_NO_HITS = ", as the ranking does not hit"
 HITTING = 0.4  # hit rate from which the default follows the ranking as it is
 
 
@@ -50,8 +47,7 @@ class GreedyDiverse(QueryStrategy):
     """Farthest-first within a window of the top: the default.
 
     The window is one batch while verdicts hit (the ranking as it is); it widens, at full dial to four, when
-    they do not. When none of the last ten has hit, medoids come in between, as at the start: a first anomaly
-    that is a mistake, or unlike the others, would hold the queue in its surroundings.
+    they do not.
     While the ranking rests on no confirmed anomaly, medoids alternate with what ranks high and is new.
     """
 
@@ -64,16 +60,12 @@ class GreedyDiverse(QueryStrategy):
             return self._cold(pool, n, rng)
         chosen: list[Query] = []
         left = pool.open
-        typical = Medoids().of(pool, START) if self.elsewhere(pool, n) else []
+        window = self.window(pool)
         while len(chosen) < n and len(left):
             begun = () if chosen else pool.begun
-            size = min(BATCH - len(begun), n - len(chosen))
-            aside = self._aside(pool, typical, self.elsewhere(pool, size), begun)
-            batch = self._with_aside(pool, left, size, aside, begun)
+            batch = self._batch(pool, left, window, min(BATCH - len(begun), n - len(chosen)), begun)
             chosen += batch
-            taken = [query.node for query in batch]
-            left = left[~np.isin(left, taken)]
-            typical = [query for query in typical if query.node not in taken]
+            left = left[~np.isin(left, [query.node for query in batch])]
         return chosen
 
     @staticmethod
@@ -81,31 +73,6 @@ class GreedyDiverse(QueryStrategy):
         """Nodes to choose a batch from."""
         missing = max(0.0, HITTING - pool.hit_rate) / HITTING
         return round(BATCH * (1 + pool.dial * (WINDOW - 1) * missing))
-
-    @staticmethod
-    def elsewhere(pool: Pool, n: int) -> int:
-        """How many of ``n`` cases are medoids: none while a verdict has hit of late."""
-        return round(n * pool.dial) if pool.dry else 0
-
-    @staticmethod
-    def _aside(pool: Pool, typical: Sequence[Query], n: int, begun: Sequence[int]) -> list[Query]:
-        """The first ``n`` medoids unlike the batch that was begun."""
-        nodes = np.asarray(begun, dtype=np.int64)
-        new = (
-            q for q in typical if pool.near_duplicates or not near(pool.space, nodes, q.node, pool.seed).any()
-        )
-        return [replace(query, reason=f"{query.reason}{_NO_HITS}") for query in islice(new, n)]
-
-    def _with_aside(
-        self, pool: Pool, left: IntArray, n: int, aside: Sequence[Query], begun: Sequence[int]
-    ) -> list[Query]:
-        """A batch by rank around these cases, which are spread over it."""
-        other = [query.node for query in aside]
-        ahead = left[~np.isin(left, other)]
-        ranked = self._batch(pool, ahead, self.window(pool), n - len(aside), [*begun, *other])
-        step = n / max(1, len(aside))
-        at = {int((i + 1) * step) - 1: query for i, query in enumerate(aside)}
-        return interleave(ranked, at, n)
 
     def _batch(
         self, pool: Pool, left: IntArray, window: int, n: int, begun: Sequence[int] = ()

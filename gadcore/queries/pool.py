@@ -92,18 +92,9 @@ class Pool:
     @cached_property
     def hit_rate(self) -> float:
         """Share of anomalies among the last verdicts, shrunk towards one half while they are few."""
-        return float((np.sum(self._last == 1) + 1.0) / (len(self._last) + 2.0))
-
-    @property
-    def dry(self) -> bool:
-        """Whether none of the last verdicts has hit."""
-        return len(self._last) >= RECENT and not bool(np.any(self._last == 1))
-
-    @cached_property
-    def _last(self) -> npt.NDArray[np.int8]:
-        """The last verdicts, unsure apart."""
         last = self.verdicts[np.asarray(self.recent[-RECENT:], dtype=np.int64)]
-        return np.asarray(last[last >= 0])
+        last = last[last >= 0]
+        return float((np.sum(last == 1) + 1.0) / (len(last) + 2.0))
 
 
 class QueryStrategy:
@@ -121,14 +112,3 @@ class QueryStrategy:
         self, node: int | np.integer[Any], utility: float, reason: str, probability: float | None = None
     ) -> Query:
         return Query(int(node), float(utility), reason, probability, self.name)
-
-
-def interleave(active: list[Query], at: dict[int, Query], n: int) -> list[Query]:
-    """``at`` keeps its positions; audit cases without an active case before them move up."""
-    queue: list[Query] = []
-    rest = iter(active)
-    for position in range(n):
-        query = at.get(position) or next(rest, None)
-        if query is not None:
-            queue.append(query)
-    return queue
