@@ -118,3 +118,18 @@ def test_entropy_asks_what_scikit_activeml_would(planted, truth) -> None:
     query = UncertaintySampling(method="entropy", random_state=0)
     theirs = query.query(x, y, clf=model, candidates=free, batch_size=10)
     assert set(chosen) == set(theirs.tolist())
+
+
+def test_a_model_that_has_no_part_in_the_choice_may_be_fitted_seldom(planted, truth) -> None:
+    often, seldom = (
+        simulate(planted[0], truth, "random", model="label-propagation", labels=70, seldom=n) for n in (1, 3)
+    )
+    assert seldom.asked == often.asked
+    assert [step.found for step in seldom.steps] == [step.found for step in often.steps]
+    known = [step.labels for step in seldom.steps if step.auc is not None]
+    assert known == [30, 60, 70]
+    assert [step.auc for step in seldom.steps if step.labels in known] == [
+        step.auc for step in often.steps if step.labels in known
+    ]
+    ranked = simulate(planted[0], truth, "top", model="isolation-forest", labels=20, seldom=3)
+    assert all(step.auc is not None for step in ranked.steps)

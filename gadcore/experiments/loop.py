@@ -32,9 +32,8 @@ RESULTS = ROOT / "benchmarks" / "results" / "loop.jsonl"
 PAGE = ROOT / "docs" / "loop.md"
 COMMAND = "python -m gadcore experiments loop"
 MODEL = "an+"
-REVISION = (
-    3  # of the model without validation labels and of the queue: raised when sessions come out otherwise
-)
+REVISION = 4  # of the model without validation labels and of the queue: raised when sessions differ
+SELDOM = 5  # batches between the fits that only measure
 ALL_GRAPHS = (*GRAPHS, "reddit", "amazon_fraud", DEMO)
 # What matters most is there first when the study is stopped.
 _FIRST = (DEFAULT, PLAIN, "top", RANDOM, ENTROPY)
@@ -81,6 +80,7 @@ def measure(cell: LoopCell) -> dict[str, Any]:
         labels=cell.labels,
         wrong=cell.wrong,
         seed=cell.seed,
+        seldom=SELDOM,
     )
     return {
         **asdict(cell),

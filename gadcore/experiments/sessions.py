@@ -45,6 +45,7 @@ TITLES = {
     ENTROPY: "Uncertainty of a logistic regression",
 }
 SESSION_STRATEGIES = tuple(TITLES)
+BLIND = (RANDOM, ENTROPY)  # they choose without the model
 
 LABELS, BATCH, HELD_OUT = 200, 10, 0.2
 CHECK_BATCH = 50  # random checks between two fits
@@ -110,13 +111,15 @@ def simulate(
     holdout: float = HELD_OUT,
     checks: int = 0,
     still: int | None = None,
+    seldom: int = 1,
     on_step: OnStep | None = None,
     on_fit: OnFit | None = None,
 ) -> Session:
     """Label in batches until ``labels`` verdicts are given or no node is left to ask about.
 
     Then come ``checks`` cases of the random audit alone. After ``still`` labels the model is not fitted any
-    more and cases are chosen AHEAD at a time, as in the queue of an analyst who never retrains.
+    more and cases are chosen AHEAD at a time, as in the queue of an analyst who never retrains. Where the
+    model has no part in the choice it is fitted after every ``seldom``-th batch only, and at the end.
     """
     _check(strategy, labels, batch, wrong, holdout)
     rng = np.random.default_rng(seed)
@@ -126,12 +129,14 @@ def simulate(
     anomalies = int((truth.y[allowed] == 1).sum())
     session = Session(strategy, model, seed, wrong, held, anomalies)
     desk = _Desk(graph, truth, session, allowed, rng, params or {})
+    last = min(labels, int(allowed.sum()))
     while True:
-        if still is None or len(session.asked) <= still:
-            desk.fit()
-        else:
+        idle = strategy in BLIND and len(session.batches) % seldom > 0 and len(session.asked) < last
+        if still is not None and len(session.asked) > still:
             batch = max(batch, AHEAD)
-        session.steps.append(desk.measure())
+        elif not idle:
+            desk.fit()
+        session.steps.append(desk.measure(fitted=not idle))
         if on_fit is not None:
             on_fit(session, desk.detector)
         stopped = on_step is not None and on_step(session.steps[-1])
@@ -186,13 +191,13 @@ class _Desk:
             return
         self.detector = fresh.fit(self.graph, labels, warm_start=self.detector)
 
-    def measure(self) -> Step:
-        """The session's figures now."""
+    def measure(self, *, fitted: bool = True) -> Step:
+        """The session's figures now; none of the model unless it was ``fitted`` to the last verdicts."""
         session = self.session
         y, scores = self.truth.y[session.held_out] == 1, self.scores[session.held_out]
         true = self.truth.y[session.asked] if session.asked else np.zeros(0)
         found = int(np.sum((true == 1) & (np.array(session.verdicts) == 1)))
-        known = self.detector is not None and len(y) > 0
+        known = fitted and self.detector is not None and len(y) > 0
         return Step(
             len(session.asked),
             found,
@@ -215,7 +220,7 @@ class _Desk:
         strategy = self.session.strategy
         if strategy == PLAIN:
             return [Query(int(node), 0.0, PLAIN, strategy=PLAIN) for node in self._pool().open[:n]]
-        if strategy in (RANDOM, ENTROPY):
+        if strategy in BLIND:
             return self._compared(n, by_margin=strategy == ENTROPY)
         queries = queue_order(self._pool(), strategy, n, self.rng, AUDIT_SHARE)
         if len(queries) < n:  # rings need a confirmed anomaly with open neighbours
