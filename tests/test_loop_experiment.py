@@ -119,6 +119,15 @@ def test_the_page_compares_what_was_learnt_with_plain_greed_over_graphs_that_bot
     assert "100 labels, mean over 1 graph: 50.0 with `greedy-diverse`, 90.0 with `plain`." in page
 
 
+def test_plain_greed_is_held_against_a_default_that_makes_no_random_checks_either() -> None:
+    page = render(
+        [row("greedy-diverse", 0, [0, 80]), row("unchecked", 0, [0, 95]), row("plain", 0, [0, 100])]
+    )
+    assert "| cora | 100 | 80.0 | 6.7 | – | – | greedy-diverse (80.0) | 100% |" in page
+    assert "| cora | 100 | 95.0 | 80.0 | 100.0 | 95% | 80% |" in page
+    assert "of `plain`" not in render([row("greedy-diverse", 0, [0, 80]), row("plain", 0, [0, 100])])
+
+
 def test_strategies_are_compared_over_shared_seeds() -> None:
     rows = [row("greedy-diverse", 0, [0, 20]), row("greedy-diverse", 1, [0, 40]), row("ring", 0, [0, 25])]
     assert "| cora | 100 | 30.0 | 6.7 | – | – | ring (25.0, 1 seed) | 80% |" in render(rows)

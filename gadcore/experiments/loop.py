@@ -24,7 +24,15 @@ from gadcore.errors import GadError
 from gadcore.experiments.loop_tables import render
 from gadcore.experiments.published import GRAPHS
 from gadcore.experiments.rows import DEMO, carry_out, forget, load_rows, reading_of, versions
-from gadcore.experiments.sessions import ENTROPY, LABELS, PLAIN, RANDOM, SESSION_STRATEGIES, simulate
+from gadcore.experiments.sessions import (
+    ENTROPY,
+    LABELS,
+    PLAIN,
+    RANDOM,
+    SESSION_STRATEGIES,
+    UNCHECKED,
+    simulate,
+)
 from gadcore.queries import DEFAULT
 from gadcore.settings import ROOT
 
@@ -36,7 +44,7 @@ REVISION = 4  # of the model without validation labels and of the queue: raised 
 SELDOM = 5  # batches between the fits that only measure
 ALL_GRAPHS = (*GRAPHS, "reddit", "amazon_fraud", DEMO)
 # What matters most is there first when the study is stopped.
-_FIRST = (DEFAULT, PLAIN, "top", RANDOM, ENTROPY)
+_FIRST = (DEFAULT, UNCHECKED, PLAIN, "top", RANDOM, ENTROPY)
 ORDER = (*_FIRST, *(name for name in SESSION_STRATEGIES if name not in _FIRST))
 
 

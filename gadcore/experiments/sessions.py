@@ -5,9 +5,9 @@ cases, each gets a verdict, the model is fitted again from where it stood. Verdi
 are wrong with a given probability. A random fifth of each class is held out (or none, for studies of what the
 session itself says): never asked, only scored.
 
-Beside the strategies of the app there are three to compare with, none of them with audit cases (blind draws
-are none either: they need none of the caution that a model takes with chosen labels):
+Beside the strategies of the app there are four to compare with, none of them with audit cases:
 
+    unchecked the default of the app, but for the audit cases
     plain     the highest scores as they are, near-duplicates too
     random    any open node
     entropy   smallest |w·z + b| of a logistic regression on z = ÂX: the uncertainty sampling that general
@@ -37,9 +37,10 @@ from gadcore.queries import AUDIT_SHARE, DEFAULT, STRATEGIES, Pool, Query, diver
 from gadcore.queries.pool import RECENT
 from gadcore.queries.sampling import Audit
 
-PLAIN, RANDOM, ENTROPY = "plain", "random", "entropy"
+UNCHECKED, PLAIN, RANDOM, ENTROPY = "unchecked", "plain", "random", "entropy"
 TITLES = {
     **{name: strategy.title for name, strategy in STRATEGIES.items()},
+    UNCHECKED: "The default without random checks",
     PLAIN: "Highest score and nothing else",
     RANDOM: "Blind draws",
     ENTROPY: "Uncertainty of a logistic regression",
@@ -222,6 +223,8 @@ class _Desk:
             return [Query(int(node), 0.0, PLAIN, strategy=PLAIN) for node in self._pool().open[:n]]
         if strategy in BLIND:
             return self._compared(n, by_margin=strategy == ENTROPY)
+        if strategy == UNCHECKED:
+            return queue_order(self._pool(), DEFAULT, n, self.rng, audit_share=0.0)
         queries = queue_order(self._pool(), strategy, n, self.rng, AUDIT_SHARE)
         if len(queries) < n:  # rings need a confirmed anomaly with open neighbours
             taken = {query.node for query in queries}

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from gadcore.experiments.loop_tables import Line, chance
-from gadcore.experiments.sessions import ENTROPY, PLAIN, RANDOM, TITLES
+from gadcore.experiments.sessions import ENTROPY, PLAIN, RANDOM, TITLES, UNCHECKED
 from gadcore.queries import DEFAULT
 from pages.shared import palette
 from pages.shared.figures import tidy
@@ -25,6 +25,7 @@ LOOKS = {
     "medoids": ("#4FB3EA", "dot"),
     "audit": ("#8A5A3C", "solid"),
     "ring": ("#5DA10A", "solid"),
+    UNCHECKED: (palette.NORMAL, "dash"),
     PLAIN: ("#D3213C", "dash"),
     RANDOM: (palette.UNLABELLED, "dash"),
     ENTROPY: ("#7C7A1E", "dashdot"),
