@@ -12,7 +12,7 @@ from probe_detector import reading, register, unregister
 
 from gadcore.cli import main
 from gadcore.cli.insight import behind
-from gadcore.moved import Cause, Mover, Together
+from gadcore.moved import Cause, Mover
 from gadcore.workspace import Workspace
 
 COMMANDS = ("audit", "moved", "agreement", "second-look")
@@ -40,8 +40,8 @@ def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, plant
     assert (found["before"]["number"], found["after"]["number"], found["changes"]) == (1, 2, 6)
     causes = [cause for mover in found["risen"] for cause in mover["causes"]]
     assert causes
-    assert all(cause["places"] is not None and cause["places"] >= 0 for cause in causes)
-    assert "without it" in shell("moved", "-p", "net", "-n", "5").stdout
+    assert all(0 < cause["share"] <= 1 for cause in causes)
+    assert "of the push up" in shell("moved", "-p", "net", "-n", "5").stdout
     assert shell("moved", "-p", "net", "--run", "9").stderr.startswith("error: There is no run '9'")
 
 
@@ -102,15 +102,17 @@ def test_the_recall_to_stop_at_is_kept_for_the_project(project: Workspace, capsy
 
 
 def test_the_labels_behind_a_move_in_words() -> None:
-    causes = [Cause(x, x, "anomalous", None, 0.0, "looks alike", places=0) for x in "ab"]
-    mover = Mover("n1", "n1", 900, 40, None, causes, Together(2, 120, 80, 0.4))
+    cause = Cause("a", "a", "anomalous", None, "anomalous", 0.0, "looks alike", share=0.6)
+    mover = Mover("n1", "n1", 900, 40, None, [cause], 80)
     assert behind(mover) == (
-        "a anomalous (looks alike); b anomalous (looks alike); without these 2 together: rank 120"
+        "a anomalous (looks alike: 60% of the push up); the linear model explains only part of this move"
     )
-    alone = replace(causes[0], places=3)
-    assert behind(Mover("n1", "n1", 900, 40, None, [alone])) == (
-        "a anomalous (looks alike: would stand 3 places lower without it)"
+    alone = replace(cause, places=3)
+    assert behind(replace(mover, causes=[alone], head=500)) == (
+        "a anomalous (looks alike: 60% of the push up, would stand 3 places lower without it); "
+        "without all changed labels: rank 540"
     )
+    assert behind(Mover("n1", "n1", 900, 40, None, [])).endswith("others fell behind it")
 
 
 def test_moved_for_people(project: Workspace, capsys) -> None:

@@ -110,17 +110,15 @@ def _mover_table(movers: list[Mover]) -> str:
 
 
 def behind(mover: Mover) -> str:
-    """The labels behind a move, and what they do together where none does anything alone."""
-    joint = [mover.together.words] if mover.together else []
-    said = [cause_text(cause, alone=not joint) for cause in mover.causes]
-    return "; ".join([*said, *joint]) or "no changed label near it"
+    """The labels behind a move, and how far they explain it."""
+    said = [cause_text(cause) for cause in mover.causes]
+    return "; ".join([*said, *([mover.remark] if mover.remark else [])])
 
 
-def cause_text(cause: Cause, *, alone: bool = True) -> str:
-    """A changed label in a few words; ``alone`` tells what it does by itself."""
-    verdict = cause.verdict or f"{cause.before} taken back"
-    how = f": {cause.without or f'nearness {cause.nearness:.2f}'}" if alone else ""
-    return f"{cause.node_id} {verdict} ({cause.link}{how})"
+def cause_text(cause: Cause) -> str:
+    """A changed label and what it does, in a few words."""
+    how = cause.effect or f"nearness {cause.nearness:.2f}"
+    return f"{cause.node_id} {cause.label} ({cause.link}: {how})"
 
 
 def show_agreement(given: Namespace) -> None:

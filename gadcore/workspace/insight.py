@@ -66,12 +66,13 @@ class Insight:
             reason = ONE_RUN if len(project.results()) < 2 else f"Run {result.info.number} is the first one."
             return Moved(None, result.info, 0, [], [], "", reason)
         graph = project.graph
-        space, head = _space(project, result), influence(project, before, result)
-        risen, fallen = movers(graph, _ranking(before), _ranking(result), space, n, head)
+        earlier, later = _rankings(project, before, result)
+        space, head = _space(project, result), influence(project, result)
+        risen, fallen = movers(graph, earlier, later, space, n, head)
         return Moved(
             before=before.info,
             after=result.info,
-            changes=len(label_changes(graph, before.labels, result.labels)),
+            changes=len(label_changes(graph, earlier.labels, later.labels)),
             risen=risen,
             fallen=fallen,
             note=other_differences(before.info, result.info),
@@ -108,8 +109,12 @@ class Insight:
         return found[:n]
 
 
-def _ranking(result: Result) -> Ranking:
-    return Ranking(result.rank, result.labels)
+def _rankings(project: Project, before: Result, after: Result) -> tuple[Ranking, Ranking]:
+    """Two runs as rankings; weights that a run did not keep are taken to be as later on."""
+    now = {node: event.weight for node, event in project.view().current.items()}
+    learnt = after.learnt(now)
+    earlier = before.learnt({node: weight for node, (_, weight) in learnt.items()})
+    return Ranking(before.rank, earlier), Ranking(after.rank, learnt)
 
 
 def _space(project: Project, result: Result) -> FloatArray | None:

@@ -117,15 +117,15 @@ def counts(project: Project) -> dict[str, int]:
     """Labels by verdict, and ``fresh``: changes that the run in use has not seen."""
     current = project.view().current
     found = {verdict.value: 0 for verdict in Verdict}
-    learnt: dict[str, str] = {}
+    learnt: dict[str, tuple[str, float]] = {}
     for node_id, event in current.items():
         if event.verdict is None:
             continue
         found[event.verdict.value] += 1
         if event.verdict is not Verdict.UNSURE:
-            learnt[node_id] = event.verdict.value
+            learnt[node_id] = (event.verdict.value, event.weight)
     result = project.result()
-    seen = result.labels if result else {}
+    seen = result.learnt({node: weight for node, (_, weight) in learnt.items()}) if result else {}
     return {**found, "fresh": len({node for node, _ in learnt.items() ^ seen.items()})}
 
 
