@@ -137,3 +137,13 @@ def test_agreement_and_second_look_name_the_disputed_node(project: Workspace, ca
     assert "bo says normal" in spoken(capsys, "second-look", "-p", "net")
     listed = answer(capsys, "second-look", "-p", "net", "-n", "1")
     assert [case["node_id"] for case in listed] == ["n000"]
+
+
+def test_a_dispute_is_settled_from_the_shell(project: Workspace, capsys) -> None:
+    project.record("n000", "anomalous", analyst="ana")
+    project.record("n000", "normal", analyst="bo")
+    said = spoken(capsys, "label", "-p", "net", "n000", "n001", "a", "--settle", "--analyst", "cy")
+    assert "n000 → anomalous (the dispute is settled)" in said
+    assert "n001 → anomalous (nobody disputed it: kept as your verdict)" in said
+    found = answer(capsys, "agreement", "-p", "net")
+    assert (found["disputed"], found["settled"]) == ([], 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gadcore import preferences
-from gadcore.agreement import ADJUDICATION, Agreement, agreement
+from gadcore.agreement import Agreement, agreement, final_words
 from gadcore.audit import LEAST_RECALL, AuditReport, audit
 from gadcore.cases import QueueBasis
 from gadcore.graph import FloatArray
@@ -91,20 +91,18 @@ class Insight:
 
     def agreement(self) -> Agreement:
         """How far analysts agree, and the nodes that they dispute."""
-        return agreement(self._project.store.events(self._project.id).standing())
+        return agreement(self._project.standing())
 
     def second_look(self, n: int = 20) -> list[SecondLook]:
-        """Labelled cases whose verdict is in doubt, most doubtful first; settled ones are left out.
-
-        Settle one with ``record(node_id, verdict, source="adjudication")``.
-        """
+        """Labelled cases whose verdict is in doubt, most doubtful first; those by ``settle`` are left out."""
         project, n = self._project, positive(n, "n")
         result, current = project.result(), project.view().current
         held = result.out_of_fold if result else None
+        settled = final_words(project.standing())
         found = []
         for node, reasons in doubts(project.graph, project.labels(), held, self.agreement().disputed).items():
             event = current.get(str(project.graph.node_ids[node]))
-            if event is not None and event.source != ADJUDICATION:
+            if event is not None and event.node_id not in settled:
                 found.append(_second_look(project, result, node, event, reasons))
         return found[:n]
 

@@ -7,6 +7,7 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
+from gadcore.agreement import ADJUDICATION, SECOND_LOOK, dispute_on
 from gadcore.errors import LabelError
 from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
 from gadcore.workspace.label_files import read_labels
@@ -15,6 +16,8 @@ from gadcore.workspace.project import Project
 # How the queue offered a case: the strategy that chose it and, of a random check, its inclusion probability
 # and the label event after which it was drawn.
 Draw = tuple[str, float | None, int | None]
+
+SOURCES = ("app", "selection", "cli", "import", "map", "ring", "practice")  # where a verdict may come from
 
 
 def record(
@@ -46,6 +49,30 @@ def record(
         own |= {"weight": (weights or {}).get(node_id, 1.0)}
         rows.append({"node_id": node_id, "verdict": word.value, **own, **values})
     return project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
+
+
+def settle(
+    project: Project, node_id: str, verdict: Verdict | str, *, analyst: str | None, note: str
+) -> LabelEvent:
+    """Write the verdict that settles a dispute, or what a second look at an undisputed node came to.
+
+    The latter is an opinion like any other; LabelError for unsure, which settles nothing.
+    """
+    word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
+    if word is Verdict.UNSURE:
+        raise LabelError(f"{node_id!r} cannot be settled as unsure. Expected: normal or anomalous.")
+    source = ADJUDICATION if dispute_on(project.standing(node_id)) else SECOND_LOOK
+    return record(project, [node_id], word, analyst=analyst, note=note, source=source)[0]
+
+
+def checked_source(source: str) -> str:
+    """Where a verdict comes from, as it may be given; LabelError otherwise."""
+    if source not in SOURCES:
+        raise LabelError(
+            f"{source!r} is not where a verdict comes from. Expected one of: {', '.join(SOURCES)}. "
+            "To settle a dispute use settle."
+        )
+    return source
 
 
 class GroupEvents(list[LabelEvent]):
