@@ -135,6 +135,15 @@ def dispute_on(events: Iterable[LabelEvent]) -> Dispute | None:
     return next(iter(agreement(events).disputed), None)
 
 
+def judges(events: Iterable[LabelEvent]) -> dict[str, set[str]]:
+    """Node -> analysts who looked at it themselves, also those who are unsure."""
+    found: dict[str, set[str]] = {}
+    for event, _ in _in_order(events):
+        if event.weight >= 1:
+            found.setdefault(event.node_id, set()).add(event.analyst)
+    return found
+
+
 def _in_order(events: Iterable[LabelEvent]) -> list[tuple[LabelEvent, Verdict]]:
     """Label events with their verdicts, oldest first."""
     given = [

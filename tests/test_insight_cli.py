@@ -10,10 +10,11 @@ import pytest
 from commands import answer, shell, spoken
 from probe_detector import reading, register, unregister
 
-from gadcore.cli import main
+from gadcore.cli import cases, main
 from gadcore.cli.insight import behind
 from gadcore.moved import Cause, Mover
 from gadcore.workspace import Workspace
+from gadcore.workspace.queue_rows import VERDICT_FILTERS
 
 COMMANDS = ("audit", "moved", "agreement", "second-look")
 
@@ -137,6 +138,17 @@ def test_agreement_and_second_look_name_the_disputed_node(project: Workspace, ca
     assert "bo says normal" in spoken(capsys, "second-look", "-p", "net")
     listed = answer(capsys, "second-look", "-p", "net", "-n", "1")
     assert [case["node_id"] for case in listed] == ["n000"]
+
+
+def test_cases_for_a_second_opinion_are_those_of_others(project: Workspace, capsys) -> None:
+    project.record("n000", "anomalous", analyst="ana")
+    project.record("n001", "normal", analyst="ana")
+    project.record("n001", "unsure", analyst="bo")
+    project.record_group(["n002"], "normal", analyst="ana", weight=0.5)  # nobody has looked at it
+    listed = answer(capsys, "queue", "-p", "net", "--verdict", "others", "--analyst", "bo")
+    assert [row["node_id"] for row in listed] == ["n000"]
+    assert answer(capsys, "queue", "-p", "net", "--verdict", "others", "--analyst", "ana") == []
+    assert cases.VERDICTS == VERDICT_FILTERS
 
 
 def test_a_dispute_is_settled_from_the_shell(project: Workspace, capsys) -> None:

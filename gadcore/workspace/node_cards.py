@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from gadcore.agreement import dispute_on, judges
 from gadcore.calibrate import LEAST
 from gadcore.cases import NodeCard, QueueRow
 from gadcore.explain.sentences import columns_of, verdict_sentence
@@ -29,6 +30,8 @@ def case(project: Project, node_id: str) -> NodeCard:
     reason = _reason(project, result, node) if result else UNRANKED
     bent = provisional(project, result) if result else None
     row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
+    standing = project.standing(node_id)
+    dispute = dispute_on(standing)
     probability = result.probability[node] if result and result.probability is not None else None
     return NodeCard(
         row=row,
@@ -43,6 +46,8 @@ def case(project: Project, node_id: str) -> NodeCard:
         note=project.view().notes.get(node_id, ""),
         similar=similar(project, node, SIMILAR_SHOWN),
         similar_space=_space(project)[1],
+        disputed=dispute.verdicts if dispute else {},
+        judged_by=sorted(judges(standing).get(node_id, ())),
     )
 
 

@@ -173,3 +173,15 @@ def test_a_case_opens_on_the_label_page(home, monkeypatch) -> None:
     app.button(key="open-look-n000").click().run()
     no_problem(app)
     assert (asked, left_for) == (["n000"], ["pages/1_Label.py"])
+
+
+def test_the_chosen_tab_is_kept_for_the_session(home) -> None:
+    app = page(TRAIN, disputed_project())
+    app.session_state["insight-tab"] = "Second look"
+    app.run()
+    no_problem(app)
+    assert app.session_state["page:insight-tab"] == "Second look"
+    del app.session_state["insight-tab"]  # as when another page was shown in between
+    app.run()
+    no_problem(app)
+    assert app.session_state["insight-tab"] == "Second look"
