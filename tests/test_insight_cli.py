@@ -62,6 +62,15 @@ def test_an_empty_project_is_no_error(project: Workspace, command: str, capsys) 
     answer(capsys, command, "-p", "net")
 
 
+def test_an_empty_second_look_says_why(project: Workspace, capsys) -> None:
+    assert "No verdict yet" in spoken(capsys, "second-look", "-p", "net")
+    project.record("n000", "normal")
+    assert "a run trained on them" in spoken(capsys, "second-look", "-p", "net")
+    project.train("probe")
+    assert "agree with the labels" in spoken(capsys, "second-look", "-p", "net")
+    assert answer(capsys, "second-look", "-p", "net") == []
+
+
 def test_audit_for_people_and_programs(project: Workspace, capsys) -> None:
     project.train("probe")
     shown = spoken(capsys, "audit", "-p", "net", "-k", "10")

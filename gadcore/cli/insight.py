@@ -161,6 +161,8 @@ def _agreement_lines(found: Agreement) -> list[str]:
 
 def show_second_look(given: Namespace) -> None:
     """Labelled cases in doubt."""
-    found = gadcore.Workspace.open(given.project).second_look(given.n)
+    project = gadcore.Workspace.open(given.project)
+    found = project.second_look(given.n)
     rows = [(case.node_id, case.verdict, case.analyst, case.rank, "; ".join(case.reasons)) for case in found]
-    out(given, found, table(("node", "verdict", "by", "rank", "why"), rows))
+    shown = table(("node", "verdict", "by", "rank", "why"), rows) if rows else project.nothing_in_doubt()
+    out(given, found, shown)

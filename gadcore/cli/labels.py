@@ -162,7 +162,12 @@ def _counting_lines(others: int, counts: dict[str, float]) -> list[str]:
     if not others:
         return []
     said = ", ".join(f"{count:.2g} with --group {rule}" for rule, count in counts.items())
-    return [f"With --label the {others} others without a verdict count as {said}."]
+    who = (
+        "the other node without a verdict counts"
+        if others == 1
+        else f"the {others} others without a verdict count"
+    )
+    return [f"With --label {who} as {said}."]
 
 
 def toggle(given: Namespace) -> None:

@@ -106,6 +106,18 @@ class Insight:
                 found.append(_second_look(project, result, node, event, reasons))
         return found[:n]
 
+    def nothing_in_doubt(self) -> str:
+        """Why there is no case for a second look, and what would bring some."""
+        if not len(self._project.labels()):
+            return "No verdict yet. Label some cases: those that look wrong later are listed here."
+        result = self._project.result()
+        if result is None or result.out_of_fold is None:
+            return (
+                "No verdict is in doubt so far. With a few labels of both kinds and a run trained on them, "
+                "the model's own doubts are listed too."
+            )
+        return "No verdict is in doubt: model, neighbours and analysts agree with the labels."
+
 
 def _rankings(project: Project, before: Result, after: Result) -> tuple[Ranking, Ranking]:
     """Two runs as rankings; weights that a run did not keep are taken to be as later on."""

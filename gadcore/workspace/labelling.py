@@ -97,8 +97,9 @@ def record_group(
 
     Nodes of ``judged`` were looked at themselves and count 1. Of the others those with a verdict of their own
     (weight 1) keep it, unless ``overrule``; no event is written for one that counts as much with this verdict
-    already, for nobody gave a second opinion on it; LabelError if that leaves none. ``draws`` says how the
-    queue chose nodes that were looked at, one by one.
+    already, for nobody gave a second opinion on it, nor for a judged one of which this analyst has said the
+    same; LabelError if that leaves none. ``draws`` says how the queue chose nodes that were looked at, one by
+    one.
     """
     ids, looked_at, current = list(dict.fromkeys(node_ids)), set(judged), project.view().current
     for node_id in ids:
@@ -116,6 +117,13 @@ def record_group(
             "nodes that were looked at themselves."
         )
     kept = own | {node_id for node_id in others if same.get(node_id, 0.0) >= each}
+    if not values.get("note"):
+        name = project.analyst(values.get("analyst"))
+        kept |= {
+            node
+            for node in looked_at & set(ids)
+            if same.get(node, 0.0) >= 1 and current[node].analyst == name
+        }
     changed = [node_id for node_id in ids if node_id not in kept]
     if kept and not changed:
         raise LabelError(

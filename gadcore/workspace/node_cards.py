@@ -16,8 +16,9 @@ from gadcore.runs import Result
 from gadcore.similar import embedding_counts, nearest, space_of
 from gadcore.workspace.ordering import first_reasons
 from gadcore.workspace.project import DERIVED, Project
-from gadcore.workspace.queue_rows import UNRANKED, WORDS, rows
+from gadcore.workspace.queue_rows import WORDS, rows
 from gadcore.workspace.reranking import provisional
+from gadcore.workspace.training import unranked
 
 RUNS_SHOWN = 12
 SIMILAR_SHOWN = 8
@@ -27,7 +28,7 @@ BANDS = ((99.0, "high"), (95.0, "raised"), (50.0, "usual"), (0.0, "low"))  # fro
 def case(project: Project, node_id: str) -> NodeCard:
     """Everything known of a node; NotFound otherwise."""
     node, result = project.node(node_id), project.result()
-    reason = _reason(project, result, node) if result else UNRANKED
+    reason = _reason(project, result, node) if result else unranked(project)
     bent = provisional(project, result) if result else None
     row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
     standing = project.standing(node_id)

@@ -23,7 +23,6 @@ CODES = {"unlabelled": -1, "normal": 0, "anomalous": 1, "unsure": -2}
 OTHERS = "others"  # judged by others, not by the analyst
 VERDICT_FILTERS = (*CODES, "mine", OTHERS, "any")
 WORDS = {0: Verdict.NORMAL.value, 1: Verdict.ANOMALOUS.value, -2: Verdict.UNSURE.value}
-UNRANKED = "not ranked yet: the first run is under way"
 
 Mask = npt.NDArray[np.bool_]
 
