@@ -127,8 +127,8 @@ def record_group(
     changed = [node_id for node_id in ids if node_id not in kept]
     if kept and not changed:
         raise LabelError(
-            f"Nothing to change: all {len(kept):,} nodes have this verdict already, or one that was given to "
-            "them alone. Mark a node by itself to change that one."
+            f"Nothing to change: {'the node has' if len(kept) == 1 else f'all {len(kept):,} nodes have'} this "
+            "verdict already, or one that was given to them alone. Mark a node by itself to change that one."
         )
     events = record(project, changed, word, weights=weights, draws=draws, **values)
     return GroupEvents(events, [node_id for node_id in ids if node_id in kept])
