@@ -118,20 +118,25 @@ def record_group(
         )
     kept = own | {node_id for node_id in others if same.get(node_id, 0.0) >= each}
     if not values.get("note"):
-        name = project.analyst(values.get("analyst"))
-        kept |= {
-            node
-            for node in looked_at & set(ids)
-            if same.get(node, 0.0) >= 1 and current[node].analyst == name
-        }
+        kept |= _said_already(project, looked_at.intersection(ids), word, values.get("analyst"))
     changed = [node_id for node_id in ids if node_id not in kept]
     if kept and not changed:
+        which = "the node has" if len(kept) == 1 else f"all {len(kept):,} nodes have"
         raise LabelError(
-            f"Nothing to change: {'the node has' if len(kept) == 1 else f'all {len(kept):,} nodes have'} this "
-            "verdict already, or one that was given to them alone. Mark a node by itself to change that one."
+            f"Nothing to change: {which} this verdict already, or one that was given to them alone. "
+            "Mark a node by itself to change that one."
         )
     events = record(project, changed, word, weights=weights, draws=draws, **values)
     return GroupEvents(events, [node_id for node_id in ids if node_id in kept])
+
+
+def _said_already(
+    project: Project, node_ids: Iterable[str], verdict: Verdict, analyst: str | None
+) -> set[str]:
+    """Those of the nodes that have this verdict in full, and by this analyst."""
+    name, current = project.analyst(analyst), project.view().current
+    events = [current[node_id] for node_id in node_ids if node_id in current]
+    return {e.node_id for e in events if e.verdict is verdict and e.weight >= 1 and e.analyst == name}
 
 
 def given_singly(project: Project, node_ids: Iterable[str]) -> list[str]:

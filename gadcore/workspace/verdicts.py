@@ -94,8 +94,15 @@ class Verdicts:
         counts as a random check only if the queue had it as one.
         """
         ids = list(node_ids)
-        given = {"analyst": analyst, "note": note, "source": labelling.checked_source(source)}
-        return labelling.record(self._project, ids, verdict, draws=self.offered(ids, strategy), **given)
+        return labelling.record(
+            self._project,
+            ids,
+            verdict,
+            analyst=analyst,
+            draws=self.offered(ids, strategy),
+            note=note,
+            source=labelling.checked_source(source),
+        )
 
     def undo(self, analyst: str | None = None) -> list[LabelEvent]:
         """Take back the analyst's last group; the label events taken back, [] if there is nothing."""
