@@ -4,8 +4,10 @@
 
 Cohen (1960) takes Pₑ from each analyst's own shares of verdicts; Fleiss (1971) from the shares of all, with
 P the mean share of agreeing pairs of verdicts per node (nodes may have different numbers of verdicts).
-An unsure verdict abstains. A verdict that settles a dispute is no independent opinion and is not counted; nor
-is one that came with a group (weight below 1), as nobody looked at that node itself.
+An unsure verdict abstains. A verdict that settles a dispute is no independent opinion: it replaces the one
+that its analyst had, if any, and is not counted otherwise. Nor is one that came with a group (weight below
+1), as nobody looked at that node itself. A dispute stays settled until someone gives the other verdict,
+however much that counts.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import numpy as np
 
 from gadcore.labels import LabelEvent, Verdict
 
-ADJUDICATION = "adjudication"
+ADJUDICATION = "adjudication"  # source of a verdict that settles a dispute
+SECOND_LOOK = "second-look"  # source of a verdict on a doubtful case that nobody disputes
 LEAST = 5  # nodes judged by two or more before a kappa is given
 _CLASSES = (Verdict.NORMAL, Verdict.ANOMALOUS)
 # Landis and Koch (1977)
@@ -64,7 +67,7 @@ class Agreement:
     words: str  # "substantial", …
     pairs: list[Pair]
     disputed: list[Dispute]
-    settled: int  # disputes that were adjudicated
+    settled: int  # disputes that were adjudicated, and to which nobody has objected since
     reason: str
 
 
@@ -91,28 +94,68 @@ def agreement(events: Iterable[LabelEvent]) -> Agreement:
         words="" if kappa is None else in_words(kappa),
         pairs=_pairs(shared.values(), involved),
         disputed=disputed,
-        settled=len(split) - len(disputed),
+        settled=len(settled),
         reason=reason,
     )
 
 
 def by_analyst(events: Iterable[LabelEvent]) -> tuple[dict[str, dict[str, Verdict]], set[str]]:
-    """Node -> analyst -> latest own verdict (not unsure), and nodes whose last word settled a dispute."""
+    """Node -> analyst -> latest own verdict (not unsure), and nodes whose dispute is settled."""
     given: dict[str, dict[str, Verdict]] = {}
-    settled: set[str] = set()
-    for event in sorted(events, key=lambda event: event.id):
-        if event.kind != "label" or event.verdict is None or event.weight < 1:
-            continue
-        if event.source == ADJUDICATION:
-            settled.add(event.node_id)
-            continue
-        settled.discard(event.node_id)
+    settled: dict[str, Verdict] = {}
+    for event, verdict in _in_order(events):
         verdicts = given.setdefault(event.node_id, {})
-        if event.verdict in _CLASSES:
-            verdicts[event.analyst] = event.verdict
+        _end_if_objected(settled, event)
+        if event.source == ADJUDICATION:
+            if len(set(verdicts.values())) > 1:
+                settled[event.node_id] = verdict
+            if event.analyst not in verdicts:
+                continue
+        elif event.weight < 1:
+            continue
+        if verdict in _CLASSES:
+            verdicts[event.analyst] = verdict
         else:
             verdicts.pop(event.analyst, None)
-    return given, settled
+    return given, set(settled)
+
+
+def final_words(events: Iterable[LabelEvent]) -> dict[str, Verdict]:
+    """Node -> verdict given to it on a second look or to settle a dispute, unless another came since."""
+    found: dict[str, Verdict] = {}
+    for event, verdict in _in_order(events):
+        _end_if_objected(found, event)
+        if event.source in (ADJUDICATION, SECOND_LOOK):
+            found[event.node_id] = verdict
+    return found
+
+
+def dispute_on(events: Iterable[LabelEvent]) -> Dispute | None:
+    """The open dispute on a node, given the events that stand on it."""
+    return next(iter(agreement(events).disputed), None)
+
+
+def judges(events: Iterable[LabelEvent]) -> dict[str, set[str]]:
+    """Node -> analysts who looked at it themselves, also those who are unsure."""
+    found: dict[str, set[str]] = {}
+    for event, _ in _in_order(events):
+        if event.weight >= 1:
+            found.setdefault(event.node_id, set()).add(event.analyst)
+    return found
+
+
+def _in_order(events: Iterable[LabelEvent]) -> list[tuple[LabelEvent, Verdict]]:
+    """Label events with their verdicts, oldest first."""
+    given = [
+        (event, event.verdict) for event in events if event.kind == "label" and event.verdict is not None
+    ]
+    return sorted(given, key=lambda pair: pair[0].id)
+
+
+def _end_if_objected(settled: dict[str, Verdict], event: LabelEvent) -> None:
+    """Drop what was settled when a normal or anomalous verdict differs from it."""
+    if event.verdict in _CLASSES and settled.get(event.node_id, event.verdict) is not event.verdict:
+        del settled[event.node_id]
 
 
 def cohen_kappa(one: Sequence[Verdict], two: Sequence[Verdict]) -> float | None:

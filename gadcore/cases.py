@@ -121,6 +121,8 @@ class NodeCard:
     note: str
     similar: list[QueueRow]
     similar_space: str = ""  # where they are nearest, in words
+    disputed: dict[str, str] = field(default_factory=dict)  # analyst -> verdict, while they disagree
+    judged_by: list[str] = field(default_factory=list)  # analysts who looked at it themselves
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,11 @@
 
     A + δ z_u z_uᵀ  and  b + β z_u,  so that  w − w₋ᵤ = A⁻¹z_u (δ z_u·w − β) / (1 + δ h_u),  h_u = z_uᵀA⁻¹z_u
 
-(Sherman, Morrison 1950). Without several changes at once the terms add up in A and b, which is solved anew.
+(Sherman, Morrison 1950). Without several changes at once the terms add up in A and b, which gives w₀, and
+
+    w − w₀ = Σ_u A⁻¹z_u (δ_u z_u·w₀ − β_u)
+
+shares out among them what they did together, also where each alone could stand in for the others.
 
 Without the change node v would score z_v · (w − …) less. Taken off Φ⁻¹ of its percentile in the run this
 gives the place that it would have. Exact for the head; the run itself is not trained again.
@@ -26,56 +30,39 @@ from gadcore.metrics import percentile_ranks
 from gadcore.provisional import SHRINKAGE
 
 Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.int8]
 
 
 class Influence:
-    """What changed labels do, in one run."""
+    """What changed labels do, in one run.
 
-    def __init__(
-        self,
-        scores: FloatArray,
-        space: FloatArray,
-        labels: Labels,
-        weight: dict[int, float],
-        weight_before: dict[int, float] | None = None,
-    ) -> None:
-        """``space`` is ``coordinates`` of the graph's basis, ``labels`` what the run has learnt from.
+    A label is given as ωt: its weight, below 0 for normal, 0 where there is none.
+    """
 
-        ``weight`` is what its labels count, ``weight_before`` what those of the run before did (as now if
-        that is not known): a label that was taken back has only the latter.
-        """
+    def __init__(self, scores: FloatArray, space: FloatArray, labels: Labels) -> None:
+        """``space`` is ``coordinates`` of the graph's basis, ``labels`` what the run has learnt from."""
         self._start = ndtri(percentile_ranks(scores))
-        self._space, self._weight = space, weight
-        self._weight_before = weight if weight_before is None else weight_before
+        self._space = space
         z = np.asarray(space[labels.indices], dtype=np.float64)
-        weighed = z.T * _weights(weight, labels.indices)
+        weighed = z.T * labels.weights
         self._system = weighed @ z + SHRINKAGE * np.eye(space.shape[1])
         self._right = weighed @ (2.0 * labels.targets - 1.0)
         self._inverse = np.linalg.inv(self._system)
         self._head = self._inverse @ self._right
 
-    def bends(self, nodes: IntArray, now: Signs, before: Signs) -> Array:
-        """(C, r + 1) what each change did to the head; a verdict is 1 or −1, or 0 where there is none."""
+    def bends(self, nodes: IntArray, now: Array, before: Array) -> Array:
+        """(C, r + 1) by how much the head would differ without each change alone."""
         z = np.asarray(self._space[nodes], dtype=np.float64)
-        delta, beta = self._undone(nodes, now, before)
+        delta, beta = np.abs(before) - np.abs(now), before - now
         solved = z @ self._inverse
         lever = np.maximum(1 + delta * np.einsum("cr,cr->c", solved, z), 1e-9)
         return np.asarray(solved * ((delta * (z @ self._head) - beta) / lever)[:, None])
 
-    def joint_bend(self, nodes: IntArray, now: Signs, before: Signs) -> Array:
-        """(r + 1,) what several changes did to the head together."""
+    def parts(self, nodes: IntArray, now: Array, before: Array) -> Array:
+        """(C, r + 1) what each change did to the head; their sum is what all of them did together."""
         z = np.asarray(self._space[nodes], dtype=np.float64)
-        delta, beta = self._undone(nodes, now, before)
-        return np.asarray(
-            self._head - np.linalg.solve(self._system + (z.T * delta) @ z, self._right + beta @ z)
-        )
-
-    def _undone(self, nodes: IntArray, now: Signs, before: Signs) -> tuple[Array, Array]:
-        """(C,) δ and (C,) β of each change."""
-        counted = np.where(before == 0, 0.0, _weights(self._weight_before, nodes))
-        counts = np.where(now == 0, 0.0, _weights(self._weight, nodes))
-        return counted - counts, counted * before - counts * now
+        delta, beta = np.abs(before) - np.abs(now), before - now
+        head = np.linalg.solve(self._system + (z.T * delta) @ z, self._right + beta @ z)
+        return np.asarray((z @ self._inverse) * (delta * (z @ head) - beta)[:, None])
 
     def shifts(self, nodes: IntArray, bends: Array) -> Array:
         """(M, C) what each change did to the score of each node."""
@@ -91,7 +78,3 @@ class Influence:
             - int((self._start > self._start[node]).sum())
             for node, change in pairs
         ]
-
-
-def _weights(weight: dict[int, float], nodes: IntArray) -> Array:
-    return np.array([weight.get(int(node), 1.0) for node in nodes], dtype=np.float64)

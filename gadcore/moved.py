@@ -1,11 +1,11 @@
 """What rose and fell between two runs, and which new labels lie behind it.
 
 Movers are ranked by log₂(rank before / rank now), so that a rise from 800 to 12 counts more than one from
-18,000 to 9,000. Named are the new, changed or taken back labels without which the node would stand furthest
-from where it is, by the linear head of provisional.py (influence.py): exact for the head, which stands for
-the run. Where none of them alone would change its place, what they do together is said. Where there is no
-such head, a label pushes up (towards anomalous) or down, and of those that push a
-mover's way the nearest are named:
+18,000 to 9,000. Named are the new, changed or taken back labels that push a mover's way most by the linear
+head of provisional.py, each with its share of that push (influence.py). The head stands for the run only
+where it moves the node as the run did: the same way, and at least half as far. There places are told too,
+else that it does not explain the move. Without such a head, a label pushes up (towards anomalous) or
+down, and of those that push a mover's way the nearest are named:
 
     nearness = cosine in the embedding (centred, at least 0) · closeness in the graph
     closeness = APART + (1 − APART) · (1 for neighbours, else |N(u) ∩ N(v)| / √(|N(u)| |N(v)|))
@@ -24,13 +24,16 @@ import numpy.typing as npt
 
 from gadcore.cases import RunInfo
 from gadcore.graph import Graph, IntArray
-from gadcore.influence import Influence, Signs
+from gadcore.influence import Influence
 
 Array = npt.NDArray[np.float64]
+Learnt = Mapping[str, tuple[str, float]]  # node id -> verdict and weight
 
 APART = 0.1  # closeness of nodes that share no neighbour
 CAUSES = 3  # labels named for each mover
-LEAST = 0.02  # nearness, or change of the head's score, under which a label is not named
+LEAST = 0.02  # nearness under which a label is not named, and push under which none is
+LEAST_SHARE = 0.01  # of the push
+REPRODUCED = 0.5  # part of a move that the linear head must show before it is believed in places
 _VALUE = {"anomalous": 1, "normal": -1}
 
 
@@ -41,11 +44,32 @@ class Change:
     node: int
     verdict: str | None  # None: taken back
     before: str | None
+    weight: float = 1.0
+    weight_before: float = 1.0
 
     @property
-    def push(self) -> int:
+    def now(self) -> float:
+        """The weight, below 0 for normal, 0 where there is no label."""
+        return _VALUE.get(self.verdict or "", 0) * self.weight
+
+    @property
+    def then(self) -> float:
+        """The same before the change."""
+        return _VALUE.get(self.before or "", 0) * self.weight_before
+
+    @property
+    def push(self) -> float:
         """> 0 towards anomalous, < 0 towards normal."""
-        return _VALUE.get(self.verdict or "", 0) - _VALUE.get(self.before or "", 0)
+        return self.now - self.then
+
+    @property
+    def words(self) -> str:
+        """E.g. "anomalous", "normal taken back", "anomalous, counts 1 instead of 0.17"."""
+        if self.verdict is None:
+            return f"{self.before} taken back"
+        if self.verdict != self.before:
+            return self.verdict
+        return f"{self.verdict}, counts {self.weight:.2g} instead of {self.weight_before:.2g}"
 
 
 @dataclass(frozen=True)
@@ -56,45 +80,23 @@ class Cause:
     name: str
     verdict: str | None
     before: str | None
-    nearness: float  # 0..1; 0 where places are known
+    label: str  # verdict and what became of it, in words
+    nearness: float  # 0..1; 0 where the share is known
     link: str  # how the two are related, in words
+    share: float | None = None  # of all that pushes the node that way in the linear head: > 0 up, < 0 down
     places: int | None = None  # lower (> 0) or higher (< 0) that the node would stand without the label
 
     @property
-    def without(self) -> str:
-        """What would be without the label, in words; empty where that is not known."""
-        if self.places is None:
+    def effect(self) -> str:
+        """What the label does, in words; empty where that is not known."""
+        if self.share is None:
             return ""
+        said = f"{abs(self.share):.0%} of the push {'up' if self.share > 0 else 'down'}"
         if not self.places:
-            return "would keep its place without it alone"
+            return said
         size = abs(self.places)
         way = "lower" if self.places > 0 else "higher"
-        return f"would stand {size:,} place{'s' * (size != 1)} {way} without it"
-
-
-@dataclass(frozen=True)
-class Together:
-    """What would be without all the named labels, where no single one of them changes the place.
-
-    Where none is named, as each does next to nothing: without all labels that changed.
-    """
-
-    labels: int
-    rank: int  # that the node would have
-    places: int  # lower (> 0) or higher (< 0) that this is
-    change: float  # by which the score of the linear model, a normal quantile, would fall
-    named: bool = True
-
-    @property
-    def words(self) -> str:
-        """E.g. "without these 3 together: rank 120"."""
-        without = "without it" if self.labels == 1 else f"without these {self.labels} together"
-        if not self.named:
-            without = f"without all {self.labels:,} changed labels"
-        if self.places:
-            return f"{without}: rank {self.rank:,}"
-        way = "lower" if self.change > 0 else "higher"
-        return f"{without}: the same place, with a score {abs(self.change):.2g} {way} in the linear model"
+        return f"{said}, would stand {size:,} place{'s' * (size != 1)} {way} without it"
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,33 @@ class Mover:
     rank_now: int
     verdict: str | None  # that the later run was trained on
     causes: list[Cause]
-    together: Together | None = None  # where no cause alone changes the place
+    head: int | None = None  # places that the changed labels move it up in the linear head; None without one
 
     @property
     def places(self) -> int:
         """> 0 risen."""
         return self.rank_before - self.rank_now
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether the linear head moves the node as the run did."""
+        return _reproduced(self.head, self.places)
+
+    @property
+    def remark(self) -> str:
+        """How far the changed labels explain the move, in words; empty where the causes say all."""
+        if self.head is None:
+            passed = "fell behind it" if self.places > 0 else "moved past it"
+            return "" if self.causes else f"no changed label near it: others {passed}"
+        nobody = "" if self.causes else "no single label; "
+        if self.reproduced:
+            return f"{nobody}without all changed labels: rank {self.rank_now + self.head:,}"
+        part = "explains only part of" if self.head * self.places > 0 else "does not explain"
+        return f"{nobody}the linear model {part} this move"
+
+
+def _reproduced(head: int | None, places: int) -> bool:
+    return head is not None and head * places > 0 and abs(head) >= REPRODUCED * abs(places)
 
 
 @dataclass(frozen=True)
@@ -130,17 +153,22 @@ class Moved:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What a run knew and said: (N,) ranks from 1, and node id -> verdict."""
+    """What a run knew and said: (N,) ranks from 1, and node id -> verdict and weight."""
 
     rank: IntArray
-    labels: Mapping[str, str]
+    labels: Learnt
 
 
-def label_changes(graph: Graph, before: Mapping[str, str], after: Mapping[str, str]) -> list[Change]:
-    """Labels that are new, changed or taken back, in the order of the graph."""
+def label_changes(graph: Graph, before: Learnt, after: Learnt) -> list[Change]:
+    """Labels that are new, changed, taken back, or count more or less, in the order of the graph."""
     ids = {node_id for node_id, _ in before.items() ^ after.items() if node_id in graph}
-    found = [Change(graph.index_of(i), after.get(i), before.get(i)) for i in ids]
+    found = [_change(graph.index_of(i), after.get(i), before.get(i)) for i in ids]
     return sorted(found, key=lambda change: change.node)
+
+
+def _change(node: int, now: tuple[str, float] | None, before: tuple[str, float] | None) -> Change:
+    (verdict, weight), (word, counted) = now or (None, 0.0), before or (None, 0.0)
+    return Change(node, verdict, word, weight, counted)
 
 
 def movers(
@@ -162,77 +190,74 @@ def movers(
     found = []
     for nodes, up in ((risen[shift[risen] > 0], True), (fallen[shift[fallen] < 0], False)):
         pushing = [change for change in changes if change.push * (1 if up else -1) > 0]
-        if influence is None:
+        if influence is None or not changes:
             causes = nearest_changes(graph, nodes, pushing, space)
+            heads: list[int | None] = [None] * len(nodes)
         else:
-            causes = decisive_changes(graph, nodes, changes, influence, up=up)
-        moved = [_mover(graph, int(v), before, after, why) for v, why in zip(nodes, causes)]
-        found.append(moved if influence is None else _with_joint_effects(graph, moved, changes, influence))
+            moves = before.rank[nodes] - after.rank[nodes]
+            causes, heads = responsible_changes(graph, nodes, moves, changes, influence)
+        each = zip(map(int, nodes), causes, heads)
+        found.append([_mover(graph, node, before, after, why, head) for node, why, head in each])
     return found[0], found[1]
 
 
-def _with_joint_effects(
-    graph: Graph, moved: list[Mover], changes: Sequence[Change], influence: Influence
-) -> list[Mover]:
-    """The movers; those whose causes change nothing one by one get what they do together."""
-    still = [mover for mover in moved if not any(cause.places for cause in mover.causes)]
-    if not still or not changes:
-        return moved
-    by_id = {str(graph.node_ids[change.node]): change for change in changes}
-    groups = [[by_id[cause.node_id] for cause in mover.causes] or list(changes) for mover in still]
-    bends = np.stack([influence.joint_bend(*_arrays(group)) for group in groups])
-    nodes = np.array([graph.index_of(mover.node_id) for mover in still], dtype=np.int64)
-    places = influence.places([(int(node), i) for i, node in enumerate(nodes)], bends)
-    change = np.diag(influence.shifts(nodes, bends))
-    joint = {
-        mover.node_id: Together(len(group), mover.rank_now + lower, lower, float(shift), bool(mover.causes))
-        for mover, group, lower, shift in zip(still, groups, places, change)
-        if mover.causes or lower * mover.places > 0
-    }
-    return [replace(mover, together=joint.get(mover.node_id)) for mover in moved]
-
-
-def _arrays(changes: Sequence[Change]) -> tuple[IntArray, Signs, Signs]:
-    """(C,) nodes, and their verdicts now and before as 1, −1 or 0."""
-    now, before = (
-        np.array([_VALUE.get(word or "", 0) for word in words], dtype=np.int8)
-        for words in zip(*[(change.verdict, change.before) for change in changes])
-    )
-    return np.array([change.node for change in changes], dtype=np.int64), now, before
-
-
-def _mover(graph: Graph, node: int, before: Ranking, after: Ranking, causes: list[Cause]) -> Mover:
+def _mover(
+    graph: Graph, node: int, before: Ranking, after: Ranking, causes: list[Cause], head: int | None
+) -> Mover:
     node_id = str(graph.node_ids[node])
     return Mover(
         node_id,
         graph.display_name(node),
         int(before.rank[node]),
         int(after.rank[node]),
-        after.labels.get(node_id),
+        after.labels.get(node_id, (None, 0.0))[0],
         causes,
+        head,
     )
 
 
-def decisive_changes(
-    graph: Graph, nodes: IntArray, changes: Sequence[Change], influence: Influence, *, up: bool
-) -> list[list[Cause]]:
-    """For each node the changed labels that moved it most that way, and where it would stand without each."""
-    if not len(nodes) or not changes:
-        return [[] for _ in nodes]
-    at, now, before = _arrays(changes)
-    bends = influence.bends(at, now, before)
-    shifts = influence.shifts(nodes, bends) * (1 if up else -1)
-    best = np.argsort(-shifts, axis=1, kind="stable")[:, :CAUSES]
-    pairs = [(i, int(j)) for i, row in enumerate(best) for j in row if shifts[i, j] >= LEAST]
-    places = influence.places([(int(nodes[i]), j) for i, j in pairs], bends)
+def responsible_changes(
+    graph: Graph, nodes: IntArray, moves: IntArray, changes: Sequence[Change], influence: Influence
+) -> tuple[list[list[Cause]], list[int | None]]:
+    """For each node the labels that push it most the way it moved, and the places all of them move it up.
+
+    What a single label does in places is told only where the head moves the node as the run did.
+    """
+    at, now, then = (
+        np.array([change.node for change in changes], dtype=np.int64),
+        np.array([change.now for change in changes]),
+        np.array([change.then for change in changes]),
+    )
+    parts, bends = influence.parts(at, now, then), influence.bends(at, now, then)
+    heads = influence.places([(int(node), 0) for node in nodes], parts.sum(axis=0, keepdims=True))
+    named = _most_responsible(influence.shifts(nodes, parts), np.sign(moves))
+    told = [(i, j) for i, j, _ in named if _reproduced(heads[i], int(moves[i]))]
+    places = dict(zip(told, influence.places([(int(nodes[i]), j) for i, j in told], bends)))
     adjacent, shared, _ = _links(graph, nodes, at)
-    found: list[list[Cause]] = [[] for _ in nodes]
-    for (i, j), lower in zip(pairs, places):
-        if lower * (1 if up else -1) >= 0:
-            own, alike = int(nodes[i]) == changes[j].node, (changes[j].push > 0) == up
-            link = _link(own, bool(adjacent[i, j]), int(shared[i, j]), alike=alike)
-            found[i].append(replace(_cause(graph, changes[j], 0.0, link), places=lower))
-    return [sorted(causes, key=lambda cause: -abs(cause.places or 0)) for causes in found]
+    causes: list[list[Cause]] = [[] for _ in nodes]
+    for i, j, share in named:
+        own, alike = int(nodes[i]) == changes[j].node, (changes[j].push > 0) == (share > 0)
+        link = _link(own, bool(adjacent[i, j]), int(shared[i, j]), alike=alike)
+        lower = places.get((i, j))
+        lower = lower if lower is not None and lower * share >= 0 else None
+        causes[i].append(replace(_cause(graph, changes[j], 0.0, link), share=share, places=lower))
+    return causes, list(heads)
+
+
+def _most_responsible(pushes: Array, way: IntArray) -> list[tuple[int, int, float]]:
+    """(node, change, share) of the changes that push each node its way, most responsible first.
+
+    ``pushes`` is (M, C), ``way`` (M,) 1 up and −1 down; a share has the sign of the way.
+    """
+    along = np.maximum(pushes * way[:, None], 0.0)
+    total = along.sum(axis=1)
+    found = []
+    for i in np.flatnonzero(total >= LEAST):
+        for j in np.argsort(-along[i], kind="stable")[:CAUSES]:
+            share = float(along[i, j] / total[i])
+            if share >= LEAST_SHARE:
+                found.append((int(i), int(j), share * int(way[i])))
+    return found
 
 
 def nearest_changes(
@@ -266,6 +291,7 @@ def _cause(graph: Graph, change: Change, nearness: float, link: str) -> Cause:
         graph.display_name(change.node),
         change.verdict,
         change.before,
+        change.words,
         nearness,
         link,
     )

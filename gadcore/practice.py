@@ -1,7 +1,8 @@
 """Practice on a project whose answers are known: simulated analysts, one per strategy, side by side.
 
 The project's labels and runs are left alone. What a practice has found so far is kept in practice.json of the
-project, written after every batch, so that a page can draw it while it goes on in a process of its own:
+project, written after every batch, so that a page can draw it while it goes on in a process of its own. Until
+its first batch it stands in a file beside it, and the practice before is kept:
 
     {"status": "running" | "done" | "failed", "message", "strategies", "labels", "wrong", "seed", "model",
      "anomalies", "askable", "curves": {strategy: {"labels": […], "found": […], "auc": […], "ap": […]}}}
@@ -31,7 +32,7 @@ Document = dict[str, Any]
 OnProgress = Callable[[str, Step], None]
 
 LABELS = 100
-FILE, LOG = "practice.json", "practice.log"
+FILE, BEGUN, LOG = "practice.json", "practice.begun.json", "practice.log"
 
 _GUARD = threading.Lock()
 _STARTED: dict[tuple[Path, str], subprocess.Popen[bytes]] = {}
@@ -53,6 +54,8 @@ def practise(
     with FileLock(_lock(workspace)) as lock:
         if not lock.acquire():
             raise RunError(f"A practice on {workspace.name!r} is running. Wait for its end, or stop it.")
+        _remove_foreign_log(workspace)
+        _write(workspace, document)
         try:
             for strategy in document["strategies"]:
                 _one(workspace, truth, strategy, document, on_progress)
@@ -116,14 +119,19 @@ def start(
 def state(workspace: Workspace) -> Document | None:
     """The last practice as far as it has come; None if there was none."""
     alive = _alive(workspace)  # asked first: what ends meanwhile has written its end
-    try:
-        document: Document = json.loads((_folder(workspace) / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if document["status"] == "running" and not alive:
-        reason = f"The practice was stopped or ended early. What it said is in {_folder(workspace) / LOG}."
-        return document | {"status": "failed", "message": reason}
-    return document
+    begun, kept = _read(workspace, BEGUN), _read(workspace, FILE)
+    latest = begun or kept
+    if latest is not None and latest["status"] == "running" and not alive:
+        latest = latest | {"status": "failed", "message": _ended_early(workspace)}
+    if begun is None or kept is None or latest is None or latest["status"] == "running":
+        return latest
+    return kept | {"status": "failed", "message": f"{latest['message']} Shown is the practice before it."}
+
+
+def _ended_early(workspace: Workspace) -> str:
+    log = _folder(workspace) / LOG
+    said = f" What it said is in {log}." if log.exists() and log.stat().st_size else ""
+    return f"The practice was stopped or ended early.{said}"
 
 
 def stop(workspace: Workspace) -> None:
@@ -133,9 +141,9 @@ def stop(workspace: Workspace) -> None:
     if own is not None:
         own.terminate()
         own.wait()
-        document = state(workspace)
-        if document is not None and document["status"] == "failed":
-            _write(workspace, document | {"message": "Stopped before its end."})
+        document = _read(workspace, BEGUN) or _read(workspace, FILE)
+        if document is not None and document["status"] == "running":
+            _write(workspace, document | {"status": "failed", "message": "Stopped before its end."})
     elif is_held(_lock(workspace)) and (pid := read_holder(_lock(workspace)).get("pid")):
         os.kill(int(pid), 15)
 
@@ -182,11 +190,30 @@ def _checked_truth(workspace: Workspace) -> Truth:
 
 
 def _write(workspace: Workspace, document: Document) -> None:
-    """Replace practice.json in one step: a reader never sees half of it."""
-    path = _folder(workspace) / FILE
-    part = path.with_name(f"{FILE}.{os.getpid()}.part")
+    """Keep a practice; one without a batch yet does not replace the one before it."""
+    batches = any(max(curve["labels"], default=0) > 0 for curve in document["curves"].values())
+    name = FILE if batches or document["status"] == "done" else BEGUN
+    path = _folder(workspace) / name
+    part = path.with_name(f"{name}.{os.getpid()}.part")
     part.write_text(json.dumps(document), encoding="utf-8")
-    os.replace(part, path)
+    os.replace(part, path)  # in one step: a reader never sees half of it
+    if name == FILE:
+        path.with_name(BEGUN).unlink(missing_ok=True)
+
+
+def _read(workspace: Workspace, name: str) -> Document | None:
+    try:
+        document: Document = json.loads((_folder(workspace) / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document
+
+
+def _remove_foreign_log(workspace: Workspace) -> None:
+    """Remove what an earlier practice said, unless it is this process that writes there."""
+    log = _folder(workspace) / LOG
+    if log.exists() and not os.path.samestat(os.fstat(2), log.stat()):
+        log.unlink()
 
 
 def _alive(workspace: Workspace) -> bool:

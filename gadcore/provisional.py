@@ -72,9 +72,15 @@ def coordinates(basis: FloatArray) -> FloatArray:
 
 
 def label_changes(learnt: Labels, now: Labels, n: int) -> IntArray:
-    """Nodes that are normal or anomalous in one set and not so in the other; unsure counts as no label."""
-    before, after = (np.maximum(labels.as_array(n), -1) for labels in (learnt, now))
-    return np.flatnonzero(before != after).astype(np.int64)
+    """Nodes whose verdict or weight differs between the sets; unsure counts as no label."""
+    return np.flatnonzero(_signed(learnt, n) != _signed(now, n)).astype(np.int64)
+
+
+def _signed(labels: Labels, n: int) -> Array:
+    """(n,) weights of anomalous labels, of normal ones below 0, 0 where there is none."""
+    found = np.zeros(n)
+    found[labels.indices] = labels.weights * (2.0 * labels.targets - 1.0)
+    return found
 
 
 def _head(space: FloatArray, labels: Labels) -> Array:

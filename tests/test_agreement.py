@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 from probe_detector import reading
 
-from gadcore.agreement import agreement, cohen_kappa, fleiss_kappa, in_words
+from gadcore.agreement import agreement, by_analyst, cohen_kappa, final_words, fleiss_kappa, in_words
+from gadcore.errors import LabelError
 from gadcore.labels import LabelEvent, Verdict
 from gadcore.workspace import Workspace
 
@@ -86,7 +87,38 @@ def test_a_settled_dispute_is_no_longer_listed_until_someone_objects() -> None:
     found = agreement(events(*base))
     assert (found.disputed, found.settled, found.nodes) == ([], 1, 1)
     assert "cy" not in found.analysts
-    assert agreement(events(*base, ("x", "dan", N))).settled == 0
+    objected = agreement(events(*base, ("x", "dan", N)))
+    assert (objected.settled, len(objected.disputed)) == (0, 1)
+
+
+@pytest.mark.parametrize("later", [("x", "ana", A), ("x", "bo", A), ("x", "dan", U), ("x", "bo", U)])
+def test_a_settled_dispute_stays_settled_while_nobody_objects(later) -> None:
+    found = agreement(events(("x", "ana", A), ("x", "bo", N), ("x", "cy", A, "adjudication"), later))
+    assert (found.disputed, found.settled) == ([], 1)
+
+
+def test_a_group_verdict_that_overturns_a_settled_dispute_opens_it_again() -> None:
+    base = events(("x", "ana", A), ("x", "bo", N), ("x", "cy", A, "adjudication"), ("x", "dan", N, "ring"))
+    swept = [*base[:3], replace(base[3], weight=0.2)]
+    found = agreement(swept)
+    assert (found.settled, [d.verdicts for d in found.disputed]) == (
+        0,
+        [{"ana": "anomalous", "bo": "normal"}],
+    )
+    assert agreement([*base[:3], replace(swept[3], verdict=A)]).settled == 1
+
+
+def test_a_settlement_replaces_the_opinion_of_the_one_who_settles() -> None:
+    given = [("x", "ana", A), ("x", "bo", N), ("x", "bo", A, "adjudication")]
+    found = agreement(events(*given))
+    assert (found.agreed, found.disputed, found.settled) == (1, [], 1)
+    assert by_analyst(events(*given))[0] == {"x": {"ana": A, "bo": A}}
+
+
+def test_a_final_word_holds_until_another_verdict() -> None:
+    base = [("x", "ana", A), ("x", "ana", N, "second-look"), ("y", "ana", A)]
+    assert final_words(events(*base, ("x", "bo", U), ("x", "bo", N))) == {"x": N}
+    assert final_words(events(*base, ("x", "bo", A))) == {}
 
 
 def test_the_workspace_counts_what_stands(settings, planted) -> None:
@@ -97,10 +129,34 @@ def test_the_workspace_counts_what_stands(settings, planted) -> None:
     project.undo("bo")
     assert project.agreement().disputed == []
     project.redo("bo")
-    project.record("n001", "anomalous", analyst="bo", source="adjudication")
+    assert project.settle("n001", "anomalous", analyst="bo").source == "adjudication"
     found = project.agreement()
     assert (found.disputed, found.settled) == ([], 1)
     assert project.current()["n001"].verdict is A
+    project.undo("bo")
+    assert [dispute.node_id for dispute in project.agreement().disputed] == ["n001"]
+
+
+def test_settling_what_nobody_disputes_is_an_opinion_of_one_s_own(settings, planted) -> None:
+    project = Workspace.create("net", reading(*planted), settings=settings)
+    project.record("n001", "anomalous", analyst="ana")
+    project.settle("n001", "normal", analyst="ana", note="looked again")
+    event = project.current()["n001"]
+    assert (event.source, event.verdict, event.note) == ("second-look", N, "looked again")
+    found = project.agreement()
+    assert (found.analysts, found.disputed, found.settled) == ({"ana": 1}, [], 0)
+    project.record("n001", "normal", analyst="bo")
+    assert (project.agreement().agreed, project.agreement().disputed) == (1, [])
+
+
+def test_what_cannot_settle_and_where_verdicts_do_not_come_from_is_refused(settings, planted) -> None:
+    project = Workspace.create("net", reading(*planted), settings=settings)
+    with pytest.raises(LabelError, match="Expected: normal or anomalous"):
+        project.settle("n001", "unsure")
+    for give in (project.record, lambda node, *rest, **given: project.record_group([node], *rest, **given)):
+        with pytest.raises(LabelError, match=r"Expected one of: app, .*use settle"):
+            give("n001", "normal", source="adjudication")
+    assert project.history("n001") == []
 
 
 def test_a_verdict_given_with_a_group_is_no_opinion_on_the_node() -> None:

@@ -14,6 +14,7 @@ from commands import answer, shell, spoken
 from probe_detector import register, unregister
 
 from gadcore.cli import main
+from gadcore.cli.labels import _counting_lines
 from gadcore.cli.show import table
 from gadcore.settings import ROOT
 from gadcore.workspace import Workspace
@@ -291,7 +292,21 @@ def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None
     assert len(others) == open_others
     assert np.isclose(sum(others), 1)
     assert {event["source"] for event in events} == {"ring"}
+    before = workspace.history(node)
+    capsys.readouterr()
+    assert main(["ring", "-p", project, node, "--label", "a"]) == 1
+    assert "Nothing to change" in capsys.readouterr().err
+    assert workspace.history(node) == before
+    again = answer(capsys, "ring", "-p", project, node, "--label", "a", "--analyst", "bo")["events"]
+    assert [event["node_id"] for event in again] == [node]  # a second opinion
+    assert len(workspace.undo("bo")) == 1
     assert len(workspace.undo()) == len(events)
+
+
+def test_one_other_node_of_a_ring_is_one() -> None:
+    assert _counting_lines(1, {"one": 1.0}) == [
+        "With --label the other node without a verdict counts as 1 with --group one."
+    ]
 
 
 def test_the_queue_marks_random_checks(project: str, capsys) -> None:

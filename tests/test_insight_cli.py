@@ -10,10 +10,11 @@ import pytest
 from commands import answer, shell, spoken
 from probe_detector import reading, register, unregister
 
-from gadcore.cli import main
+from gadcore.cli import cases, main
 from gadcore.cli.insight import behind
-from gadcore.moved import Cause, Mover, Together
+from gadcore.moved import Cause, Mover
 from gadcore.workspace import Workspace
+from gadcore.workspace.queue_rows import VERDICT_FILTERS
 
 COMMANDS = ("audit", "moved", "agreement", "second-look")
 
@@ -40,8 +41,8 @@ def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, plant
     assert (found["before"]["number"], found["after"]["number"], found["changes"]) == (1, 2, 6)
     causes = [cause for mover in found["risen"] for cause in mover["causes"]]
     assert causes
-    assert all(cause["places"] is not None and cause["places"] >= 0 for cause in causes)
-    assert "without it" in shell("moved", "-p", "net", "-n", "5").stdout
+    assert all(0 < cause["share"] <= 1 for cause in causes)
+    assert "of the push up" in shell("moved", "-p", "net", "-n", "5").stdout
     assert shell("moved", "-p", "net", "--run", "9").stderr.startswith("error: There is no run '9'")
 
 
@@ -59,6 +60,15 @@ def test_every_command_has_an_example(command: str, capsys) -> None:
 def test_an_empty_project_is_no_error(project: Workspace, command: str, capsys) -> None:
     assert spoken(capsys, command, "-p", "net").strip()
     answer(capsys, command, "-p", "net")
+
+
+def test_an_empty_second_look_says_why(project: Workspace, capsys) -> None:
+    assert "No verdict yet" in spoken(capsys, "second-look", "-p", "net")
+    project.record("n000", "normal")
+    assert "a run trained on them" in spoken(capsys, "second-look", "-p", "net")
+    project.train("probe")
+    assert "agree with the labels" in spoken(capsys, "second-look", "-p", "net")
+    assert answer(capsys, "second-look", "-p", "net") == []
 
 
 def test_audit_for_people_and_programs(project: Workspace, capsys) -> None:
@@ -102,15 +112,17 @@ def test_the_recall_to_stop_at_is_kept_for_the_project(project: Workspace, capsy
 
 
 def test_the_labels_behind_a_move_in_words() -> None:
-    causes = [Cause(x, x, "anomalous", None, 0.0, "looks alike", places=0) for x in "ab"]
-    mover = Mover("n1", "n1", 900, 40, None, causes, Together(2, 120, 80, 0.4))
+    cause = Cause("a", "a", "anomalous", None, "anomalous", 0.0, "looks alike", share=0.6)
+    mover = Mover("n1", "n1", 900, 40, None, [cause], 80)
     assert behind(mover) == (
-        "a anomalous (looks alike); b anomalous (looks alike); without these 2 together: rank 120"
+        "a anomalous (looks alike: 60% of the push up); the linear model explains only part of this move"
     )
-    alone = replace(causes[0], places=3)
-    assert behind(Mover("n1", "n1", 900, 40, None, [alone])) == (
-        "a anomalous (looks alike: would stand 3 places lower without it)"
+    alone = replace(cause, places=3)
+    assert behind(replace(mover, causes=[alone], head=500)) == (
+        "a anomalous (looks alike: 60% of the push up, would stand 3 places lower without it); "
+        "without all changed labels: rank 540"
     )
+    assert behind(Mover("n1", "n1", 900, 40, None, [])).endswith("others fell behind it")
 
 
 def test_moved_for_people(project: Workspace, capsys) -> None:
@@ -135,3 +147,24 @@ def test_agreement_and_second_look_name_the_disputed_node(project: Workspace, ca
     assert "bo says normal" in spoken(capsys, "second-look", "-p", "net")
     listed = answer(capsys, "second-look", "-p", "net", "-n", "1")
     assert [case["node_id"] for case in listed] == ["n000"]
+
+
+def test_cases_for_a_second_opinion_are_those_of_others(project: Workspace, capsys) -> None:
+    project.record("n000", "anomalous", analyst="ana")
+    project.record("n001", "normal", analyst="ana")
+    project.record("n001", "unsure", analyst="bo")
+    project.record_group(["n002"], "normal", analyst="ana", weight=0.5)  # nobody has looked at it
+    listed = answer(capsys, "queue", "-p", "net", "--verdict", "others", "--analyst", "bo")
+    assert [row["node_id"] for row in listed] == ["n000"]
+    assert answer(capsys, "queue", "-p", "net", "--verdict", "others", "--analyst", "ana") == []
+    assert cases.VERDICTS == VERDICT_FILTERS
+
+
+def test_a_dispute_is_settled_from_the_shell(project: Workspace, capsys) -> None:
+    project.record("n000", "anomalous", analyst="ana")
+    project.record("n000", "normal", analyst="bo")
+    said = spoken(capsys, "label", "-p", "net", "n000", "n001", "a", "--settle", "--analyst", "cy")
+    assert "n000 → anomalous (the dispute is settled)" in said
+    assert "n001 → anomalous (nobody disputed it: kept as your verdict)" in said
+    found = answer(capsys, "agreement", "-p", "net")
+    assert (found["disputed"], found["settled"]) == ([], 1)

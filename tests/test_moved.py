@@ -25,21 +25,38 @@ def project(settings, planted):
     unregister()
 
 
+def full(labels: dict[str, str]) -> dict[str, tuple[str, float]]:
+    """Labels that count 1 each."""
+    return {node: (word, 1.0) for node, word in labels.items()}
+
+
 def test_labels_that_are_new_changed_or_taken_back(path) -> None:
-    before = {"a": "anomalous", "b": "normal", "c": "normal", "gone": "normal"}
-    after = {"a": "anomalous", "b": "anomalous", "d": "normal"}
+    before = full({"a": "anomalous", "b": "normal", "c": "normal", "gone": "normal"})
+    after = full({"a": "anomalous", "b": "anomalous", "d": "normal"})
     found = label_changes(path, before, after)
     assert found == [
         Change(1, "anomalous", "normal"),
-        Change(2, None, "normal"),
-        Change(3, "normal", None),
+        Change(2, None, "normal", weight=0),
+        Change(3, "normal", None, weight_before=0),
     ]
     assert [np.sign(change.push) for change in found] == [1, 1, -1]
+    assert [change.words for change in found] == ["anomalous", "normal taken back", "normal"]
+
+
+def test_a_label_that_counts_more_has_changed(path) -> None:
+    before, after = (
+        {"a": ("anomalous", 1 / 6), "b": ("normal", 0.5)},
+        {"a": ("anomalous", 1.0), "b": ("normal", 0.5)},
+    )
+    found = label_changes(path, before, after)
+    assert found == [Change(0, "anomalous", "anomalous", 1.0, 1 / 6)]
+    assert found[0].push == pytest.approx(5 / 6)
+    assert found[0].words == "anomalous, counts 1 instead of 0.17"
 
 
 def test_a_riser_is_blamed_on_anomalous_labels_and_a_faller_on_normal_ones(path) -> None:
     before = Ranking(np.array([1, 2, 3, 4, 5, 6]), {})
-    after = Ranking(np.array([1, 6, 4, 2, 3, 5]), {"e": "anomalous", "a": "normal"})
+    after = Ranking(np.array([1, 6, 4, 2, 3, 5]), full({"e": "anomalous", "a": "normal"}))
     risen, fallen = movers(path, before, after, None, 10)
     assert [mover.node_id for mover in risen] == ["d", "e", "f"]
     assert risen[0].places == 2
@@ -57,6 +74,8 @@ def test_the_order_of_movers_favours_the_top(path) -> None:
     assert [mover.node_id for mover in risen] == ["a"]  # 4 to 1 before 6 to 3
     assert len(fallen) == 1
     assert not risen[0].causes
+    assert risen[0].remark == "no changed label near it: others fell behind it"
+    assert fallen[0].remark == "no changed label near it: others moved past it"
 
 
 def test_nearness_is_likeness_times_closeness(path) -> None:

@@ -11,7 +11,9 @@ from page_project import make_project
 
 from gadcore import practice
 from gadcore.cli import main
+from gadcore.cli.practice import DEFAULTS, STRATEGIES
 from gadcore.errors import GadError, LabelError, NotFound, RunError
+from gadcore.experiments.sessions import SESSION_STRATEGIES
 from gadcore.graph import Truth
 from gadcore.ingest import Reading, Report
 from gadcore.store import FileLock, Folders
@@ -63,6 +65,38 @@ def test_a_stopped_practice_keeps_what_it_found(home) -> None:
     assert document["status"] == "failed"
     assert "Stopped" in document["message"]
     practice.stop(workspace)  # nothing runs: nothing happens
+
+
+def test_a_practice_replaces_the_one_before_with_its_first_batch(home) -> None:
+    workspace = make_project()
+    before = practice.practise(workspace, ["random"], labels=10, model="sgc-lr")
+
+    def interrupt(_: str, step: practice.Step) -> None:
+        if step.labels == after:
+            raise KeyboardInterrupt
+
+    after = 0
+    with pytest.raises(KeyboardInterrupt):
+        practice.practise(workspace, ["top"], labels=20, model="sgc-lr", on_progress=interrupt)
+    shown = practice.state(workspace)
+    assert (shown["curves"], shown["status"]) == (before["curves"], "failed")
+    assert shown["message"] == ("The practice was stopped or ended early. Shown is the practice before it.")
+    after = 10
+    with pytest.raises(KeyboardInterrupt):
+        practice.practise(workspace, ["top"], labels=20, model="sgc-lr", on_progress=interrupt)
+    shown = practice.state(workspace)
+    assert shown["curves"]["top"]["labels"] == [0, 10]
+    assert shown["message"] == "The practice was stopped or ended early."
+
+
+def test_only_the_log_of_this_practice_is_named(home) -> None:
+    workspace = make_project()
+    log = practice._folder(workspace) / practice.LOG
+    log.write_text("Killed", encoding="utf-8")
+    practice._write(workspace, practice._fresh(["top"], labels=20, wrong=0.0, seed=0, model="an+"))
+    assert str(log) in practice.state(workspace)["message"]
+    practice.practise(workspace, ["random"], labels=10, model="sgc-lr")
+    assert not log.exists()
 
 
 def test_only_one_practice_at_a_time(home) -> None:
@@ -121,6 +155,28 @@ def test_the_command_refuses_a_share_of_wrong_verdicts(home, capsys, wrong) -> N
         main(["practice", "-p", "planted", f"--wrong={wrong}"])
     assert ended.value.code == 2
     assert "expected a number from 0 to below 1" in capsys.readouterr().err
+
+
+def test_the_command_names_strategies_and_defaults(home, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["practice", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"(default: {' '.join(DEFAULTS)}); some of: {', '.join(STRATEGIES)}" in shown
+    assert STRATEGIES == SESSION_STRATEGIES
+
+
+@pytest.mark.parametrize("person", ["--yourself", "--score"])
+def test_a_person_s_practice_takes_no_strategy(home, capsys, person) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["practice", "-p", "planted", person, "--strategy", "top"])
+    assert ended.value.code == 2
+    assert "--strategy: not allowed with argument" in capsys.readouterr().err
+
+
+def test_there_is_no_score_without_known_answers(home, capsys) -> None:
+    project_without_truth()
+    assert main(["practice", "-p", "blind", "--score"]) == 1
+    assert "truth" in capsys.readouterr().err
 
 
 def test_the_command_prints_the_discovery_curve(home, capsys) -> None:

@@ -102,6 +102,7 @@ def test_a_heavier_label_moves_more(planted, scores, space, planted_labels) -> N
     plain = with_verdict(graph, planted_labels, 299, "anomalous")
     heavy = Labels(plain.normal, plain.anomalous, weight={299: 5.0})
     reranker = Reranker(scores, space)
+    assert label_changes(plain, heavy, graph.n_nodes).tolist() == [299]
     assert reranker.rank(planted_labels, heavy).scores[299] > reranker.rank(planted_labels, plain).scores[299]
 
 

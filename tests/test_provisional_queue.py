@@ -151,6 +151,28 @@ def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -
     assert "rovisional" not in capsys.readouterr().out
 
 
+def test_looking_at_a_member_of_a_group_counts_as_a_verdict(project: Workspace, planted) -> None:
+    members = [str(project.graph.node_ids[i]) for i in np.flatnonzero(planted[1] == 1)[6:9]]
+    project.record_group(members, "anomalous", weight="one")
+    project.train("probe")
+    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (0, 0)
+    project.record(members[0], "anomalous")
+    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (1, 1)
+    assert any(row.provisional_rank != row.rank for row in project.queue(n=40))
+    project.train("probe")
+    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (0, 0)
+    assert project.moved().changes == 1
+
+
+def test_a_run_that_kept_no_weights_is_taken_to_have_had_those_of_now(project: Workspace, planted) -> None:
+    node = str(project.graph.node_ids[np.flatnonzero(planted[1] == 1)[8]])
+    project.record_group([node], "anomalous", weight=0.3)
+    project.train("probe")
+    (project.result().folder / "label_weights.json").unlink()
+    vars(project.result()).pop("label_weights", None)
+    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (0, 0)
+
+
 def test_a_group_label_taken_back_is_taken_back_by_what_it_counted(project: Workspace, planted) -> None:
     node = str(project.graph.node_ids[np.flatnonzero(planted[1] == 1)[8]])
     project.record_group([node], "anomalous", weight=0.3)

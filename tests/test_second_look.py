@@ -101,7 +101,7 @@ def test_a_case_is_listed_until_it_is_settled(project: Workspace) -> None:
     assert [(case.node_id, case.verdict, case.analyst, case.rank) for case in listed] == [
         ("n001", "normal", "bo", 0)
     ]
-    project.record("n001", "normal", analyst="cy", source="adjudication")
+    project.settle("n001", "normal", analyst="cy")
     assert project.second_look() == []
 
 
@@ -127,6 +127,10 @@ def test_the_model_of_the_run_in_use_is_heard(project: Workspace, planted) -> No
     assert "model" in listed[wrong].kinds
     assert listed[wrong].rank > 0
     assert len(project.second_look(1)) == 1
+    project.settle(wrong, "normal")
+    assert wrong not in {case.node_id for case in project.second_look(50)}
+    project.record(wrong, "normal", analyst="bo")
+    assert wrong not in {case.node_id for case in project.second_look(50)}
 
 
 def test_the_audit_of_a_project_says_what_is_missing(project: Workspace) -> None:
@@ -161,14 +165,14 @@ def test_the_audit_gives_the_precision_of_a_list(project: Workspace) -> None:
 
 def test_a_settled_audit_case_stays_in_the_random_sample(project: Workspace) -> None:
     project.record("n001", "normal", analyst="ana", inclusion_probability=0.01)
-    project.record("n001", "anomalous", analyst="bo", source="adjudication")
+    project.settle("n001", "anomalous", analyst="bo")
     report = project.audit_report()
     assert (report.draws, report.hits, report.labelled) == (1, 1, 1)
 
 
 def test_audit_and_calibration_know_the_same_draws(project: Workspace) -> None:
     project.record("n001", "normal", analyst="ana", strategy="audit", inclusion_probability=0.002)
-    project.record("n001", "anomalous", analyst="bo", source="adjudication")
+    project.settle("n001", "anomalous", analyst="bo")
     project.record("n002", "normal", analyst="ana")
     node = project.graph.index_of("n001")
     assert project.labels().inclusion == {node: 0.002}

@@ -125,8 +125,10 @@ def test_the_command_begins_and_scores_a_practice(home, capsys) -> None:
     assert main(["practice", "-p", "planted", "--score"]) == 0
     assert "Nobody has practised" in capsys.readouterr().out
     assert main(["practice", "-p", "planted", "--yourself"]) == 0
-    assert "'Practice: planted (ana)'" in capsys.readouterr().out
+    shown = capsys.readouterr().out
     copy = begin(workspace)
+    assert "'Practice: planted (ana)'" in shown
+    assert shown.index(f"train -p {copy.id}") < shown.index(f"queue -p {copy.id}")
     normal, anomalous = answers(copy)
     copy.record(anomalous[0], "anomalous")
     assert main(["practice", "-p", copy.id, "--score"]) == 0

@@ -264,7 +264,7 @@ def test_a_label_file_has_the_latest_notes_and_the_first_draw(
     project: Workspace, planted, tmp_path: Path
 ) -> None:
     project.record("n001", "a", note="first thought", strategy="audit", inclusion_probability=0.25)
-    project.record("n001", "n", analyst="bo", source="adjudication")
+    project.settle("n001", "n", analyst="bo")
     project.note("n001", "shares a device")
     project.record("n002", "a")
     project.note("n002", "seen before")

@@ -13,6 +13,7 @@ from gadcore.graph import Graph, make_graph
 from gadcore.settings import Settings
 from gadcore.workspace import Filter, Workspace
 from gadcore.workspace.search import SearchIndex
+from gadcore.workspace.training import queue_run
 
 
 @pytest.fixture
@@ -52,7 +53,10 @@ def test_before_a_run_the_queue_says_that_it_is_not_ranked(project: Workspace) -
     rows = project.queue(n=5)
     assert len(rows) == 5
     assert {row.rank for row in rows} == {0}
-    assert all("not ranked" in row.reason for row in rows)
+    assert {row.reason for row in rows} == {"not ranked yet: train first"}
+    queue_run(project._project, "probe", None, "cpu", 0, warm=False)
+    assert {row.reason for row in project.queue(n=5)} == {"not ranked yet: the first run is under way"}
+    assert project.case("n001").row.reason == "not ranked yet: the first run is under way"
 
 
 def test_the_queue_holds_unlabelled_nodes_with_their_place(ranked: Workspace) -> None:

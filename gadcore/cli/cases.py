@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are chosen
 ATTRIBUTES_SHOWN, NEIGHBOURS_SHOWN, EDGES_SHOWN = 8, 5, 5  # lines of ``explain``
 LEAST_GAP = 1e-6
-VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "any")
+VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "others", "any")  # of VERDICT_FILTERS
 
 
 def add_commands(commands: Commands) -> None:
@@ -23,7 +23,12 @@ def add_commands(commands: Commands) -> None:
     queue = add("queue", show_queue, "the ranked queue of cases", "queue -p demo -n 20 --strategy top")
     queue.add_argument("-n", type=count, default=20, help="cases (default: 20)")
     queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, …")
-    queue.add_argument("--verdict", choices=VERDICTS, help="only these (default: unlabelled)")
+    queue.add_argument(
+        "--verdict",
+        choices=VERDICTS,
+        help="only these (default: unlabelled); others: judged by others and not by you",
+    )
+    queue.add_argument("--analyst", help="who you are (default: GAD_ANALYST or the login name)")
     queue.add_argument("--where", type=_condition, metavar="COLUMN=VALUE", help="only nodes with this value")
     queue.add_argument(
         "--dial", type=part, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
@@ -85,7 +90,9 @@ def show_queue(given: Namespace) -> None:
         for key, value in tuning.items():
             if value is not None:
                 project.set_preference(key, value)
-    rows = project.queue(n=given.n, where=where, provisional=given.provisional, **tuning)
+    rows = project.queue(
+        n=given.n, where=where, analyst=given.analyst, provisional=given.provisional, **tuning
+    )
     lines = [queue_table(rows)]
     if any(row.provisional_rank for row in rows):
         run, fresh = project.queue_basis().run, project.counts()["fresh"]

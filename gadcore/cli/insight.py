@@ -32,9 +32,19 @@ def add_commands(commands: Commands) -> None:
     moved.add_argument("--run", metavar="RUN", help="number or id of a run (default: the one in use)")
     moved.add_argument("-n", type=count, default=20, help="nodes each way (default: 20)")
 
-    add("agreement", show_agreement, "how far analysts agree", "agreement -p demo")
+    add(
+        "agreement",
+        show_agreement,
+        "how far analysts agree, and what they dispute; settle a dispute with label --settle",
+        "agreement -p demo\n  python -m gadcore label -p demo A10434 anomalous --settle",
+    )
 
-    second = add("second-look", show_second_look, "verdicts to look at again", "second-look -p demo -n 10")
+    second = add(
+        "second-look",
+        show_second_look,
+        "verdicts to look at again; keep or change one with label --settle",
+        "second-look -p demo -n 10\n  python -m gadcore label -p demo A10434 normal --settle",
+    )
     second.add_argument("-n", type=count, default=20, help="cases (default: 20)")
 
 
@@ -110,17 +120,15 @@ def _mover_table(movers: list[Mover]) -> str:
 
 
 def behind(mover: Mover) -> str:
-    """The labels behind a move, and what they do together where none does anything alone."""
-    joint = [mover.together.words] if mover.together else []
-    said = [cause_text(cause, alone=not joint) for cause in mover.causes]
-    return "; ".join([*said, *joint]) or "no changed label near it"
+    """The labels behind a move, and how far they explain it."""
+    said = [cause_text(cause) for cause in mover.causes]
+    return "; ".join([*said, *([mover.remark] if mover.remark else [])])
 
 
-def cause_text(cause: Cause, *, alone: bool = True) -> str:
-    """A changed label in a few words; ``alone`` tells what it does by itself."""
-    verdict = cause.verdict or f"{cause.before} taken back"
-    how = f": {cause.without or f'nearness {cause.nearness:.2f}'}" if alone else ""
-    return f"{cause.node_id} {verdict} ({cause.link}{how})"
+def cause_text(cause: Cause) -> str:
+    """A changed label and what it does, in a few words."""
+    how = cause.effect or f"nearness {cause.nearness:.2f}"
+    return f"{cause.node_id} {cause.label} ({cause.link}: {how})"
 
 
 def show_agreement(given: Namespace) -> None:
@@ -153,6 +161,8 @@ def _agreement_lines(found: Agreement) -> list[str]:
 
 def show_second_look(given: Namespace) -> None:
     """Labelled cases in doubt."""
-    found = gadcore.Workspace.open(given.project).second_look(given.n)
+    project = gadcore.Workspace.open(given.project)
+    found = project.second_look(given.n)
     rows = [(case.node_id, case.verdict, case.analyst, case.rank, "; ".join(case.reasons)) for case in found]
-    out(given, found, table(("node", "verdict", "by", "rank", "why"), rows))
+    shown = table(("node", "verdict", "by", "rank", "why"), rows) if rows else project.nothing_in_doubt()
+    out(given, found, shown)

@@ -29,6 +29,11 @@ def add_commands(commands: Commands) -> None:
         "(default: full)",
     )
     counts.add_argument("--weight", type=float, help="how much the verdict counts for each node (0 to 1)")
+    counts.add_argument(
+        "--settle",
+        action="store_true",
+        help="settle a dispute between analysts (see agreement), or a case of second-look",
+    )
     label.add_argument(
         "--strategy",
         help="the queue that the case came from (default: the project's). A verdict on one of its random "
@@ -84,6 +89,9 @@ def record(given: Namespace) -> None:
     """Record one verdict for one node or several (one group, one undo)."""
     project = gadcore.Workspace.open(given.project)
     common = {"analyst": given.analyst, "note": given.note, "source": "cli"}
+    if given.settle:
+        _settle(given, project)
+        return
     if given.weight is None and given.group == "full":
         events = project.record_offered(given.nodes, given.verdict, strategy=given.strategy, **common)
         kept: list[str] = []
@@ -95,6 +103,19 @@ def record(given: Namespace) -> None:
     done = _done(events) + _together(events) + _checked(events)
     kept_line = [f"Kept the verdict they had: {', '.join(kept)}."] if kept else []
     out(given, {"events": events, "kept": kept, "counts": counts}, done, *kept_line, _counted(counts))
+
+
+def _settle(given: Namespace, project: gadcore.Workspace) -> None:
+    """Settle nodes one by one, and say of which this ended a dispute."""
+    from gadcore.agreement import ADJUDICATION
+
+    events = [
+        project.settle(node, given.verdict, analyst=given.analyst, note=given.note) for node in given.nodes
+    ]
+    ended = {True: "the dispute is settled", False: "nobody disputed it: kept as your verdict"}
+    lines = [f"{_done([event])} ({ended[event.source == ADJUDICATION]})" for event in events]
+    counts = project.counts()
+    out(given, {"events": events, "counts": counts}, *lines, _counted(counts))
 
 
 def show_ring(given: Namespace) -> None:
@@ -141,7 +162,12 @@ def _counting_lines(others: int, counts: dict[str, float]) -> list[str]:
     if not others:
         return []
     said = ", ".join(f"{count:.2g} with --group {rule}" for rule, count in counts.items())
-    return [f"With --label the {others} others without a verdict count as {said}."]
+    who = (
+        "the other node without a verdict counts"
+        if others == 1
+        else f"the {others} others without a verdict count"
+    )
+    return [f"With --label {who} as {said}."]
 
 
 def toggle(given: Namespace) -> None:

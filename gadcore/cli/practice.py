@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     from gadcore.self_play import Score
     from gadcore.workspace import Workspace
 
+DEFAULTS = ("greedy-diverse", "random")
+STRATEGIES = (
+    "greedy-diverse",
+    "top",
+    "uncertainty",
+    "disagreement",
+    "bisection",
+    "medoids",
+    "audit",
+    "ring",
+    "plain",
+    "random",
+    "entropy",
+)  # of SESSION_STRATEGIES
+
 
 def add_commands(commands: Commands) -> None:
     parser = commands.add_for_project(
@@ -29,14 +44,18 @@ def add_commands(commands: Commands) -> None:
     person = parser.add_mutually_exclusive_group()
     person.add_argument("--yourself", action="store_true", help="make a copy without labels to label by hand")
     person.add_argument("--score", action="store_true", help="score the copies that people have labelled")
-    parser.add_argument(
-        "--strategy", nargs="+", default=["greedy-diverse", "random"], metavar="S", help="one session each"
+    person.add_argument(
+        "--strategy",
+        nargs="+",
+        default=list(DEFAULTS),
+        metavar="S",
+        help=f"one simulated session each (default: {' '.join(DEFAULTS)}); some of: {', '.join(STRATEGIES)}",
     )
     parser.add_argument("--labels", type=count, default=100, help="verdicts per session (default: 100)")
     parser.add_argument(
         "--wrong", type=rate, default=0.0, metavar="W", help="share of wrong verdicts (default: 0)"
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of the simulated analysts (default: 0)")
     parser.add_argument("--model", default="an+", help="model that learns from the verdicts (default: an+)")
 
 
@@ -94,9 +113,12 @@ def _begin(given: Namespace, workspace: Workspace) -> None:
     out(
         given,
         {"project": copy.info()},
-        f"Your practice is the project {copy.name!r}, without labels. Label it in the app, or with: "
-        f"python -m gadcore queue -p {copy.id}; python -m gadcore label -p {copy.id} NODE VERDICT.",
-        f"After {LEAST} verdicts or more see how you did: python -m gadcore practice -p {copy.id} --score.",
+        f"Your practice is the project {copy.name!r}, without labels. Label it in the app, or with:",
+        f"  python -m gadcore train -p {copy.id}",
+        f"  python -m gadcore queue -p {copy.id}",
+        f"  python -m gadcore label -p {copy.id} NODE VERDICT",
+        f"After {LEAST} verdicts or more see how you did:",
+        f"  python -m gadcore practice -p {copy.id} --score",
     )
 
 
@@ -105,6 +127,7 @@ def _score(given: Namespace, workspace: Workspace) -> None:
     from gadcore.self_play import LEAST, base_of, copies, score
 
     base = base_of(workspace)
+    base.truth()  # without known answers there is nothing to score, nor to begin with
     found = [score(gadcore.Workspace.open(info.id)) for info in copies(base)]
     scores = [one for one in found if one.enough]
     lines = [_scores_table(scores), "", *_curves(base, scores)] if scores else []

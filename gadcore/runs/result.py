@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,11 @@ class Result:
         """Node id -> weight of the labels that counted less than 1; None of a run that did not keep it."""
         found = self._json("label_weights.json", None)
         return None if found is None else dict(found)
+
+    def learnt(self, unknown: Mapping[str, float]) -> dict[str, tuple[str, float]]:
+        """Node id -> verdict and weight that the run was trained on; ``unknown`` where it kept no weights."""
+        weights = unknown if self.label_weights is None else self.label_weights
+        return {node: (word, weights.get(node, 1.0)) for node, word in self.labels.items()}
 
     @cached_property
     def queue(self) -> dict[str, Any]:

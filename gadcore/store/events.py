@@ -89,10 +89,13 @@ class LabelBook:
     def _stands(self, event: LabelEvent) -> bool:
         return event.kind in ("label", "note") and event.group not in self._taken_back
 
-    def standing(self) -> list[LabelEvent]:
-        """Every label event that is not taken back, in the order it was written; several per node."""
-        found = (label for group in self._groups.values() for label in group if self._stands(label))
-        return sorted(found, key=lambda event: event.id)
+    def standing(self, node_id: str | None = None) -> list[LabelEvent]:
+        """Every label event (of a node) that is not taken back, in the order it was written."""
+        if node_id is None:
+            events = (label for group in self._groups.values() for label in group)
+        else:
+            events = (event for event in self._by_node.get(node_id, []) if event.kind == "label")
+        return sorted(filter(self._stands, events), key=lambda event: event.id)
 
     def next_group(self, kind: str, analyst: str) -> str | None:
         """The group that an undo or redo of this analyst would name."""
@@ -147,10 +150,10 @@ class LabelEvents:
         with self._guard, self._database.reading() as connection:
             return self._refresh(connection).history(node_id)
 
-    def standing(self) -> list[LabelEvent]:
-        """Every label event that is not taken back, oldest first: all verdicts of all analysts."""
+    def standing(self, node_id: str | None = None) -> list[LabelEvent]:
+        """Every label event (of a node) that is not taken back, oldest first: verdicts of all analysts."""
         with self._guard, self._database.reading() as connection:
-            return self._refresh(connection).standing()
+            return self._refresh(connection).standing(node_id)
 
     def can(self, kind: str, analyst: str) -> bool:
         """Whether this analyst has something to undo or redo."""

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from gadcore.workspace.facade import Workspace
-from gadcore.workspace.queue_rows import Filter
+from gadcore.workspace.queue_rows import OTHERS, Filter
 
-__all__ = ["Filter", "Workspace"]
+__all__ = ["OTHERS", "Filter", "Workspace"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gadcore import preferences
-from gadcore.agreement import ADJUDICATION, Agreement, agreement
+from gadcore.agreement import Agreement, agreement, final_words
 from gadcore.audit import LEAST_RECALL, AuditReport, audit
 from gadcore.cases import QueueBasis
 from gadcore.graph import FloatArray
@@ -66,12 +66,13 @@ class Insight:
             reason = ONE_RUN if len(project.results()) < 2 else f"Run {result.info.number} is the first one."
             return Moved(None, result.info, 0, [], [], "", reason)
         graph = project.graph
-        space, head = _space(project, result), influence(project, before, result)
-        risen, fallen = movers(graph, _ranking(before), _ranking(result), space, n, head)
+        earlier, later = _rankings(project, before, result)
+        space, head = _space(project, result), influence(project, result)
+        risen, fallen = movers(graph, earlier, later, space, n, head)
         return Moved(
             before=before.info,
             after=result.info,
-            changes=len(label_changes(graph, before.labels, result.labels)),
+            changes=len(label_changes(graph, earlier.labels, later.labels)),
             risen=risen,
             fallen=fallen,
             note=other_differences(before.info, result.info),
@@ -90,26 +91,40 @@ class Insight:
 
     def agreement(self) -> Agreement:
         """How far analysts agree, and the nodes that they dispute."""
-        return agreement(self._project.store.events(self._project.id).standing())
+        return agreement(self._project.standing())
 
     def second_look(self, n: int = 20) -> list[SecondLook]:
-        """Labelled cases whose verdict is in doubt, most doubtful first; settled ones are left out.
-
-        Settle one with ``record(node_id, verdict, source="adjudication")``.
-        """
+        """Labelled cases whose verdict is in doubt, most doubtful first; those by ``settle`` are left out."""
         project, n = self._project, positive(n, "n")
         result, current = project.result(), project.view().current
         held = result.out_of_fold if result else None
+        settled = final_words(project.standing())
         found = []
         for node, reasons in doubts(project.graph, project.labels(), held, self.agreement().disputed).items():
             event = current.get(str(project.graph.node_ids[node]))
-            if event is not None and event.source != ADJUDICATION:
+            if event is not None and event.node_id not in settled:
                 found.append(_second_look(project, result, node, event, reasons))
         return found[:n]
 
+    def nothing_in_doubt(self) -> str:
+        """Why there is no case for a second look, and what would bring some."""
+        if not len(self._project.labels()):
+            return "No verdict yet. Label some cases: those that look wrong later are listed here."
+        result = self._project.result()
+        if result is None or result.out_of_fold is None:
+            return (
+                "No verdict is in doubt so far. With a few labels of both kinds and a run trained on them, "
+                "the model's own doubts are listed too."
+            )
+        return "No verdict is in doubt: model, neighbours and analysts agree with the labels."
 
-def _ranking(result: Result) -> Ranking:
-    return Ranking(result.rank, result.labels)
+
+def _rankings(project: Project, before: Result, after: Result) -> tuple[Ranking, Ranking]:
+    """Two runs as rankings; weights that a run did not keep are taken to be as later on."""
+    now = {node: event.weight for node, event in project.view().current.items()}
+    learnt = after.learnt(now)
+    earlier = before.learnt({node: weight for node, (_, weight) in learnt.items()})
+    return Ranking(before.rank, earlier), Ranking(after.rank, learnt)
 
 
 def _space(project: Project, result: Result) -> FloatArray | None:

@@ -7,6 +7,7 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
+from gadcore.agreement import ADJUDICATION, SECOND_LOOK, dispute_on
 from gadcore.errors import LabelError
 from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
 from gadcore.workspace.label_files import read_labels
@@ -15,6 +16,8 @@ from gadcore.workspace.project import Project
 # How the queue offered a case: the strategy that chose it and, of a random check, its inclusion probability
 # and the label event after which it was drawn.
 Draw = tuple[str, float | None, int | None]
+
+SOURCES = ("app", "selection", "cli", "import", "map", "ring", "practice")  # where a verdict may come from
 
 
 def record(
@@ -48,6 +51,30 @@ def record(
     return project.store.events(project.id).append(rows, analyst=project.analyst(analyst))
 
 
+def settle(
+    project: Project, node_id: str, verdict: Verdict | str, *, analyst: str | None, note: str
+) -> LabelEvent:
+    """Write the verdict that settles a dispute, or what a second look at an undisputed node came to.
+
+    The latter is an opinion like any other; LabelError for unsure, which settles nothing.
+    """
+    word = verdict if isinstance(verdict, Verdict) else Verdict.parse(verdict)
+    if word is Verdict.UNSURE:
+        raise LabelError(f"{node_id!r} cannot be settled as unsure. Expected: normal or anomalous.")
+    source = ADJUDICATION if dispute_on(project.standing(node_id)) else SECOND_LOOK
+    return record(project, [node_id], word, analyst=analyst, note=note, source=source)[0]
+
+
+def checked_source(source: str) -> str:
+    """Where a verdict comes from, as it may be given; LabelError otherwise."""
+    if source not in SOURCES:
+        raise LabelError(
+            f"{source!r} is not where a verdict comes from. Expected one of: {', '.join(SOURCES)}. "
+            "To settle a dispute use settle."
+        )
+    return source
+
+
 class GroupEvents(list[LabelEvent]):
     """The events of a group verdict; ``kept`` names nodes of the group that stay as they were."""
 
@@ -70,8 +97,9 @@ def record_group(
 
     Nodes of ``judged`` were looked at themselves and count 1. Of the others those with a verdict of their own
     (weight 1) keep it, unless ``overrule``; no event is written for one that counts as much with this verdict
-    already, for nobody gave a second opinion on it; LabelError if that leaves none. ``draws`` says how the
-    queue chose nodes that were looked at, one by one.
+    already, for nobody gave a second opinion on it, nor for a judged one of which this analyst has said the
+    same; LabelError if that leaves none. ``draws`` says how the queue chose nodes that were looked at, one by
+    one.
     """
     ids, looked_at, current = list(dict.fromkeys(node_ids)), set(judged), project.view().current
     for node_id in ids:
@@ -89,14 +117,26 @@ def record_group(
             "nodes that were looked at themselves."
         )
     kept = own | {node_id for node_id in others if same.get(node_id, 0.0) >= each}
+    if not values.get("note"):
+        kept |= _said_already(project, looked_at.intersection(ids), word, values.get("analyst"))
     changed = [node_id for node_id in ids if node_id not in kept]
     if kept and not changed:
+        which = "the node has" if len(kept) == 1 else f"all {len(kept):,} nodes have"
         raise LabelError(
-            f"Nothing to change: all {len(kept):,} nodes have this verdict already, or one that was given to "
-            "them alone. Mark a node by itself to change that one."
+            f"Nothing to change: {which} this verdict already, or one that was given to them alone. "
+            "Mark a node by itself to change that one."
         )
     events = record(project, changed, word, weights=weights, draws=draws, **values)
     return GroupEvents(events, [node_id for node_id in ids if node_id in kept])
+
+
+def _said_already(
+    project: Project, node_ids: Iterable[str], verdict: Verdict, analyst: str | None
+) -> set[str]:
+    """Those of the nodes that have this verdict in full, and by this analyst."""
+    name, current = project.analyst(analyst), project.view().current
+    events = [current[node_id] for node_id in node_ids if node_id in current]
+    return {e.node_id for e in events if e.verdict is verdict and e.weight >= 1 and e.analyst == name}
 
 
 def given_singly(project: Project, node_ids: Iterable[str]) -> list[str]:
@@ -117,15 +157,15 @@ def counts(project: Project) -> dict[str, int]:
     """Labels by verdict, and ``fresh``: changes that the run in use has not seen."""
     current = project.view().current
     found = {verdict.value: 0 for verdict in Verdict}
-    learnt: dict[str, str] = {}
+    learnt: dict[str, tuple[str, float]] = {}
     for node_id, event in current.items():
         if event.verdict is None:
             continue
         found[event.verdict.value] += 1
         if event.verdict is not Verdict.UNSURE:
-            learnt[node_id] = event.verdict.value
+            learnt[node_id] = (event.verdict.value, event.weight)
     result = project.result()
-    seen = result.labels if result else {}
+    seen = result.learnt({node: weight for node, (_, weight) in learnt.items()}) if result else {}
     return {**found, "fresh": len({node for node, _ in learnt.items() ^ seen.items()})}
 
 

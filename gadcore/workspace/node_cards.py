@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from gadcore.agreement import dispute_on, judges
 from gadcore.calibrate import LEAST
 from gadcore.cases import NodeCard, QueueRow
 from gadcore.explain.sentences import columns_of, verdict_sentence
@@ -15,8 +16,9 @@ from gadcore.runs import Result
 from gadcore.similar import embedding_counts, nearest, space_of
 from gadcore.workspace.ordering import first_reasons
 from gadcore.workspace.project import DERIVED, Project
-from gadcore.workspace.queue_rows import UNRANKED, WORDS, rows
+from gadcore.workspace.queue_rows import WORDS, rows
 from gadcore.workspace.reranking import provisional
+from gadcore.workspace.training import unranked
 
 RUNS_SHOWN = 12
 SIMILAR_SHOWN = 8
@@ -26,9 +28,11 @@ BANDS = ((99.0, "high"), (95.0, "raised"), (50.0, "usual"), (0.0, "low"))  # fro
 def case(project: Project, node_id: str) -> NodeCard:
     """Everything known of a node; NotFound otherwise."""
     node, result = project.node(node_id), project.result()
-    reason = _reason(project, result, node) if result else UNRANKED
+    reason = _reason(project, result, node) if result else unranked(project)
     bent = provisional(project, result) if result else None
     row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
+    standing = project.standing(node_id)
+    dispute = dispute_on(standing)
     probability = result.probability[node] if result and result.probability is not None else None
     return NodeCard(
         row=row,
@@ -43,6 +47,8 @@ def case(project: Project, node_id: str) -> NodeCard:
         note=project.view().notes.get(node_id, ""),
         similar=similar(project, node, SIMILAR_SHOWN),
         similar_space=_space(project)[1],
+        disputed=dispute.verdicts if dispute else {},
+        judged_by=sorted(judges(standing).get(node_id, ())),
     )
 
 

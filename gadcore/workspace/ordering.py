@@ -28,8 +28,9 @@ from gadcore.runs import Result
 from gadcore.runs.orders import AHEAD, Choice, Ranking, keep, kept, work_out
 from gadcore.workspace.labelling import Draw
 from gadcore.workspace.project import DERIVED, Project
-from gadcore.workspace.queue_rows import UNRANKED, Filter, Mask, filtered, rows
+from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows
 from gadcore.workspace.reranking import provisional
+from gadcore.workspace.training import unranked
 
 # Cases of these strategies are told by why they score as they do, others by why they were chosen.
 BY_SCORE = ("greedy-diverse", "top", "audit")
@@ -54,7 +55,7 @@ def queue(
     if result is None:
         nodes = np.flatnonzero(filtered(project, where, analyst, None))
         widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
-        return rows(project, widest, reasons=[UNRANKED] * len(widest))
+        return rows(project, widest, reasons=[unranked(project)] * len(widest))
     if where.verdict in (None, "unlabelled"):
         order = _order(project, result, where, strategy=strategy, **tuning)
         return order.rows(n, provisional(project, result, wanted))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gadcore.errors import NotFound
 from gadcore.graph import FloatArray, Graph
-from gadcore.labels import Labels
+from gadcore.labels import LabelEvent, Labels
 from gadcore.runs import Result
 from gadcore.settings import Settings
 from gadcore.store import LabelView, Store, open_store
@@ -76,6 +76,10 @@ class Project:
     def view(self) -> LabelView:
         """Current label events and notes."""
         return self.store.events(self.id).view()
+
+    def standing(self, node_id: str | None = None) -> list[LabelEvent]:
+        """Every label event (of a node) that is not taken back, oldest first: verdicts of all analysts."""
+        return self.store.events(self.id).standing(node_id)
 
     def labels(self) -> Labels:
         """Current label set as node indices."""

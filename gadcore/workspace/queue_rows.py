@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.agreement import judges
 from gadcore.cases import QueueRow
 from gadcore.errors import InputError
 from gadcore.explain.columns import shown
@@ -19,8 +20,9 @@ from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.search import SearchIndex
 
 CODES = {"unlabelled": -1, "normal": 0, "anomalous": 1, "unsure": -2}
+OTHERS = "others"  # judged by others, not by the analyst
+VERDICT_FILTERS = (*CODES, "mine", OTHERS, "any")
 WORDS = {0: Verdict.NORMAL.value, 1: Verdict.ANOMALOUS.value, -2: Verdict.UNSURE.value}
-UNRANKED = "not ranked yet: the first run is under way"
 
 Mask = npt.NDArray[np.bool_]
 
@@ -29,7 +31,7 @@ Mask = npt.NDArray[np.bool_]
 class Filter:
     """Which nodes the queue shows. ``verdict`` None means unlabelled, "any" does not look at it."""
 
-    verdict: str | None = None  # unlabelled, normal, anomalous, unsure, mine, any
+    verdict: str | None = None  # one of VERDICT_FILTERS
     column: str | None = None
     value: str | None = None
     min_percentile: float | None = None
@@ -96,16 +98,16 @@ def filtered(project: Project, where: Filter, analyst: str | None, result: Resul
     """(N,) nodes that a filter lets through."""
     graph, verdicts = project.graph, project.verdicts()
     word = where.verdict or "unlabelled"
-    if word == "mine":
-        name, keep = project.analyst(analyst), np.zeros(graph.n_nodes, dtype=bool)
-        own = [n for n, event in project.view().current.items() if event.analyst == name and n in graph]
-        keep[graph.indices_of(own)] = True
+    if word in ("mine", OTHERS):
+        keep = np.zeros(graph.n_nodes, dtype=bool)
+        found = _mine(project, analyst) if word == "mine" else _others(project, analyst)
+        keep[graph.indices_of([node for node in found if node in graph])] = True
     elif word == "any":
         keep = np.ones(graph.n_nodes, dtype=bool)
     elif word in CODES:
         keep = verdicts == CODES[word]
     else:
-        raise InputError(f"a filter on verdict {word!r}", f"one of {', '.join([*CODES, 'mine', 'any'])}")
+        raise InputError(f"a filter on verdict {word!r}", f"one of {', '.join(VERDICT_FILTERS)}")
     if where.column is not None:
         keep &= _has_value(project, where.column, where.value)
     if where.text:
@@ -115,6 +117,18 @@ def filtered(project: Project, where: Filter, analyst: str | None, result: Resul
     if result is not None and where.max_percentile is not None:
         keep &= result.percentile <= where.max_percentile
     return keep
+
+
+def _mine(project: Project, analyst: str | None) -> list[str]:
+    """Nodes whose verdict is the analyst's."""
+    name = project.analyst(analyst)
+    return [node for node, event in project.view().current.items() if event.analyst == name]
+
+
+def _others(project: Project, analyst: str | None) -> list[str]:
+    """Nodes that others have judged and the analyst has not: cases for an independent second opinion."""
+    name = project.analyst(analyst)
+    return [node for node, names in judges(project.standing()).items() if name not in names]
 
 
 def _has_value(project: Project, column: str, value: str | None) -> Mask:

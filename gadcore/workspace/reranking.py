@@ -72,15 +72,15 @@ class _OfRun:
         return latest[1]
 
 
-def influence(project: Project, before: Result, result: Result) -> Influence | None:
-    """What labels changed since the run before did in a run; None where the linear head does not apply."""
+def influence(project: Project, result: Result) -> Influence | None:
+    """What labels do in a run; None where the linear head does not apply."""
     basis = project.basis()
     if result.info.basis != BOTH or basis is None or len(basis) != project.graph.n_nodes:
         return None
     learnt = _learnt(project, result)
-    weight = project.labels().weight if result.label_weights is None else learnt.weight
-    earlier = None if before.label_weights is None else _learnt(project, before).weight
-    return Influence(result.scores, _space(project, basis), learnt, weight, earlier)
+    if result.label_weights is None:
+        learnt = replace(learnt, weight=project.labels().weight)
+    return Influence(result.scores, _space(project, basis), learnt)
 
 
 def _of_run(project: Project, result: Result, basis: FloatArray) -> _OfRun:

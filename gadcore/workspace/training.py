@@ -66,6 +66,11 @@ def active_run(project: Project) -> RunInfo | None:
     return running[0] if running else live[-1] if live else None
 
 
+def unranked(project: Project) -> str:
+    """What is said of a node while there is no finished run."""
+    return "not ranked yet: " + ("the first run is under way" if active_run(project) else "train first")
+
+
 def use_run(project: Project, run_id: str) -> RunInfo:
     """Show the scores of another run that is done (roll back, or forward again)."""
     run = project.store.runs.get(project.own_run(run_id))

@@ -37,9 +37,15 @@ class Verdicts:
             verdict,
             analyst=analyst,
             note=note,
-            source=source,
+            source=labelling.checked_source(source),
             draws={node_id: (strategy, inclusion_probability, drawn_after)},
         )[0]
+
+    def settle(
+        self, node_id: str, verdict: Verdict | str, *, analyst: str | None = None, note: str = ""
+    ) -> LabelEvent:
+        """Settle a dispute between analysts, or a case of ``second_look``, as normal or anomalous."""
+        return labelling.settle(self._project, node_id, verdict, analyst=analyst, note=note)
 
     def record_group(
         self,
@@ -59,7 +65,7 @@ class Verdicts:
         Others with a verdict of their own keep it unless ``overrule``; ``kept`` of the result names them.
         ``draws`` has, of nodes that count 1, how the queue offered them.
         """
-        given = {"analyst": analyst, "note": note, "source": source}
+        given = {"analyst": analyst, "note": note, "source": labelling.checked_source(source)}
         return labelling.record_group(
             self._project, node_ids, verdict, weight, judged, draws or {}, overrule, **given
         )
@@ -88,9 +94,14 @@ class Verdicts:
         counts as a random check only if the queue had it as one.
         """
         ids = list(node_ids)
-        draws = self.offered(ids, strategy)
         return labelling.record(
-            self._project, ids, verdict, analyst=analyst, draws=draws, note=note, source=source
+            self._project,
+            ids,
+            verdict,
+            analyst=analyst,
+            draws=self.offered(ids, strategy),
+            note=note,
+            source=labelling.checked_source(source),
         )
 
     def undo(self, analyst: str | None = None) -> list[LabelEvent]:

@@ -19,6 +19,7 @@ from pages.shared.benchmark_discovery import discovery_figure
 from pages.shared.benchmark_practice import line_of
 from pages.shared.home_projects import literal, open_project
 
+MISTAKES = palette.UNSURE  # no strategy has this colour
 _FIRST_VIEW = 20  # labels that the figure spans at least
 
 
@@ -91,8 +92,9 @@ def _show_scores(base: Workspace, scores: Sequence[Score], first: Score, analyst
     chart.add_trace(_mistakes(first))
     st.plotly_chart(chart, key="self-play-curve", config={"displayModeBar": False})
     st.caption(
-        f"Anomalies found per verdict. Thick: {_title(first, analyst)}; orange: the wrong verdicts; "
-        f"dotted grey: blind draws. {_beside(document)} A node counts once, with the verdict that holds now. "
+        f"Anomalies found per verdict. Thick: {_title(first, analyst)}; dotted mauve: the wrong verdicts; "
+        f"dotted grey: chance, what blind draws find on average. {_beside(document)} "
+        "A node counts once, with the verdict that holds now. "
         f"The same from the command line: `python -m gadcore practice --project {base.id} --score`."
     )
     if len(scores) > 1:
@@ -142,7 +144,7 @@ def _mistakes(one: Score) -> go.Scatter:
         name="Wrong verdicts",
         legendrank=1,
         mode="lines",
-        line={"color": palette.ANOMALOUS, "width": 2, "dash": "dot"},
+        line={"color": MISTAKES, "width": 2, "dash": "dot"},
         hovertemplate="%{x} labels: %{y}",
     )
 

@@ -20,7 +20,7 @@ from gadcore.errors import GadError, InputError
 from gadcore.labels import LabelEvent
 from gadcore.preferences import SETTINGS
 from gadcore.queries import STRATEGIES
-from gadcore.workspace import Filter, Workspace
+from gadcore.workspace import OTHERS, Filter, Workspace
 from pages.shared.audit_words import audit_line
 from pages.shared.board_queue import TabQueue
 from pages.shared.case_answers import answers
@@ -71,7 +71,7 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
     """Perform what a tab asks for and give the payload that it is shown."""
     if message.get("project", workspace.id) != workspace.id:
         message = {}  # the last words of a screen that showed another project; they are kept there
-    board.analyst = message.get("analyst") or board.analyst or analyst
+    _follow_analyst(workspace, board, message.get("analyst") or board.analyst or analyst)
     for event in message.get("events", []):
         _take(workspace, board, event, receipts)
     run = workspace.current_run()
@@ -97,6 +97,13 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
         "notices": board.notices,
         "open": board.opening,
     }
+
+
+def _follow_analyst(workspace: Workspace, board: Board, analyst: str) -> None:
+    """Take over the analyst's name; a queue of what is or is not their own begins anew with another one."""
+    before, board.analyst = board.analyst, analyst
+    if before not in ("", analyst) and board.queue.where.verdict in ("mine", OTHERS):
+        board.queue.begin(workspace, analyst)
 
 
 # ---- events -------------------------------------------------------------------------------------------
@@ -125,6 +132,10 @@ def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -
         inclusion_probability=event.get("inclusion_probability"),
         drawn_after=event.get("drawn_after"),
     )
+
+
+def _settle(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    workspace.settle(event["node"], event["verdict"], analyst=analyst)
 
 
 def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
@@ -211,6 +222,7 @@ def _leave(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
 
 _EVENTS: dict[str, Callable[[Workspace, Board, Message, str], None]] = {
     "verdict": _verdict,
+    "settle": _settle,
     "group": _group,
     "undo": _undo,
     "redo": _redo,

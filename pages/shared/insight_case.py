@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from gadcore.agreement import ADJUDICATION
 from gadcore.workspace import Workspace
 from pages.shared import state
 from pages.shared.home_projects import literal
@@ -37,7 +36,7 @@ def case_link(node_id: str, key: str) -> None:
 def settle_button(workspace: Workspace, node_id: str, verdict: str, text: str, key: str) -> None:
     """A button that records the verdict that settles a case."""
     if st.button(text, key=f"settle-{verdict}-{key}"):
-        workspace.record(node_id, verdict, analyst=state.analyst(), source=ADJUDICATION)
+        workspace.settle(node_id, verdict, analyst=state.analyst())
         name = literal(workspace.graph.full_name(workspace.graph.index_of(node_id)))
         st.toast(f"{name}: settled as {VERDICT_WORDS[verdict].lower()}. Undo it on the Label page.")
         st.rerun()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from gadcore.moved import Cause, Moved, Mover, Together
+from gadcore.moved import Cause, Moved, Mover
 from gadcore.workspace import Workspace
 from pages.shared.insight_case import case_link, headed, named
 
@@ -36,10 +36,11 @@ def show_moved(workspace: Workspace) -> None:
 
 def _basis(found: Moved) -> str:
     """What the causes rest on."""
-    causes = [cause for mover in (*found.risen, *found.fallen) for cause in mover.causes]
-    joint = any(mover.together for mover in (*found.risen, *found.fallen))
-    if joint or any(cause.places is not None for cause in causes):
-        return "Where a node would stand without a label is worked out by a linear model of all labels."
+    if any(mover.head is not None for mover in (*found.risen, *found.fallen)):
+        return (
+            "What a label does is worked out by a linear model of all labels, and told in places where that "
+            "model moves the node as the run did."
+        )
     return "Likely causes are the nearest labels that push the same way."
 
 
@@ -53,26 +54,19 @@ def _movers(title: str, movers: Sequence[Mover]) -> None:
         arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
         text.markdown(
             f"{arrow} {headed(mover.name, mover.node_id)}  {mover.rank_before:,} → {mover.rank_now:,}  \n"
-            f":small[{causes_text(mover.causes, mover.together)}]"
+            f":small[{causes_text(mover)}]"
         )
         with button:
             case_link(mover.node_id, f"{title.lower()}-{mover.node_id}")
 
 
-def causes_text(causes: Sequence[Cause], together: Together | None = None) -> str:
-    """The labels behind a move, as Markdown."""
-    if not causes:
-        alone = "no changed label near it: others moved past it"
-        return f"no single label; {together.words}" if together else alone
-    if together is None:
-        return "; ".join(_cause(cause) + (f": {cause.without}" if cause.without else "") for cause in causes)
-    said = "; ".join(_cause(cause) for cause in causes)
-    alone = "none of these changes its place alone; " if len(causes) > 1 else ""
-    return f"{said}: {alone}{together.words}"
+def causes_text(mover: Mover) -> str:
+    """The labels behind a move and how far they explain it, as Markdown."""
+    return "; ".join([*map(_cause, mover.causes), *([mover.remark] if mover.remark else [])])
 
 
 def _cause(cause: Cause) -> str:
-    verdict = cause.verdict or f"{cause.before} taken back"
+    effect = f": {cause.effect}" if cause.effect else ""
     if cause.link == "its own label":
-        return f"its own label, {verdict}"
-    return f"{named(cause.name, cause.node_id)} {verdict} ({cause.link})"
+        return f"its own label, {cause.label}{effect}"
+    return f"{named(cause.name, cause.node_id)} {cause.label} ({cause.link}){effect}"

@@ -18,25 +18,11 @@ def show_second_look(workspace: Workspace) -> None:
     """Labelled cases in doubt, each with its reasons and ways to settle it."""
     cases = workspace.second_look(_LISTED)
     if not cases:
-        st.info(nothing_in_doubt(workspace), icon=":material/info:")
+        st.info(workspace.nothing_in_doubt(), icon=":material/info:")
         return
     st.caption("A wrong verdict misleads the next run. Keep it or change it; either settles the case.")
     for case in cases:
         _case(workspace, case)
-
-
-def nothing_in_doubt(workspace: Workspace) -> str:
-    """Why the list is empty, and what would fill it."""
-    counts = workspace.counts()
-    if not counts["normal"] + counts["anomalous"]:
-        return "No verdict yet. Label some cases: those that look wrong later are listed here."
-    result = workspace.result()
-    if result is None or result.out_of_fold is None:
-        return (
-            "No verdict is in doubt so far. With a few labels of both kinds and a run trained on them, "
-            "the model's own doubts are listed too."
-        )
-    return "No verdict is in doubt: model, neighbours and analysts agree with the labels."
 
 
 def _case(workspace: Workspace, case: SecondLook) -> None:

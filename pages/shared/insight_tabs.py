@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.workspace import Workspace
+from pages.shared import state
 from pages.shared.insight_left import show_left
 from pages.shared.insight_moved import show_moved
 from pages.shared.insight_review import show_agreement, show_second_look
@@ -16,11 +17,13 @@ _TABS = {
     "Second look": show_second_look,
     "Agreement": show_agreement,
 }
+_CHOSEN = "insight-tab"
 
 
 @st.fragment
 def show_insight(workspace: Workspace) -> None:
-    """Four views of the same labels, each with what to do next."""
-    for tab, show in zip(st.tabs(list(_TABS)), _TABS.values()):
+    """Four views of the same labels, each with what to do next; the chosen one is kept for the session."""
+    state.keep_within(_CHOSEN, list(_TABS))
+    for tab, show in zip(st.tabs(list(_TABS), key=_CHOSEN, on_change="rerun"), _TABS.values()):
         with tab, errors_shown():
             show(workspace)

@@ -143,3 +143,43 @@ def test_a_selection_says_which_nodes_had_a_verdict(opened) -> None:
     page.keyboard.press("z")
     settled(page)
     assert {node: event.verdict for node, event in workspace.current().items()} == {first: "normal"}
+
+
+def test_a_dispute_is_settled_on_the_card(tabs, server, project) -> None:
+    workspace, page = project(), tabs.new()
+    node = workspace.queue(n=1)[0].node_id
+    workspace.record(node, "anomalous", analyst="ann")
+    workspace.record(node, "normal", analyst="bob")
+    page.goto(f"{server.page_of(workspace)}&case={node}")
+    line = part(page, "dispute")
+    expect(line).to_contain_text("ann: anomalous, bob: normal")
+    part(page, "settle-anomalous").click()
+    expect(line).to_have_count(0)
+    expect(part(page, "mark-anomalous")).to_have_attribute("aria-pressed", "true")
+    settled(page)
+    assert workspace.agreement().settled == 1
+    page.keyboard.press("z")
+    expect(line).to_be_visible()
+    settled(page)
+    assert len(workspace.agreement().disputed) == 1
+
+
+def test_blind_mode_hides_what_others_said_until_one_has_judged(tabs, server, project) -> None:
+    workspace, page = project(), tabs.new()
+    nodes = [row.node_id for row in workspace.queue(n=2)]
+    workspace.record(nodes[0], "anomalous", analyst="bo")
+    workspace.record(nodes[1], "normal", analyst="bo")
+    open_label(page, server, workspace)
+    part(page, "filter").select_option("others")
+    expect(row(page, nodes[0]).locator(".rf-chip[data-verdict='anomalous']")).to_have_count(1)
+    assert set(rows(page)) == set(nodes)
+    row(page, nodes[0]).click()
+    expect(part(page, "mark-anomalous")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("h")
+    expect(part(page, "mark-anomalous")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".rf-workbench .rf-chip[data-verdict='anomalous']")).to_have_count(0)
+    expect(part(page, "events")).to_have_count(0)
+    page.keyboard.press("n")
+    expect(row(page, nodes[0]).locator(".rf-chip[data-verdict='normal']")).to_have_count(1)
+    settled(page)
+    assert len(workspace.agreement().disputed) == 1

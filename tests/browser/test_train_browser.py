@@ -85,3 +85,16 @@ def test_a_killed_worker_is_reported_and_labels_are_safe(
     expect(row).to_contain_text(re.compile("labels", re.IGNORECASE))  # the message says that they are safe
     assert workspace.counts()["normal"] == 30
     expect(page.get_by_role("button", name="Train", exact=True)).to_be_enabled()
+
+
+def test_the_tab_that_was_left_is_there_again(server: Server, tabs: Tabs, workspace: Workspace) -> None:
+    node = next(node for node, event in workspace.current().items() if event.verdict == "normal")
+    workspace.record(node, "anomalous", analyst="bo")
+    page = tabs.new()
+    open_train(page, server, workspace)
+    page.get_by_role("tab", name="Second look").click()
+    page.locator(f".st-key-open-look-{node}").get_by_role("button").click()
+    expect(page.get_by_test_id("dispute")).to_contain_text("ana: normal, bo: anomalous")
+    page.get_by_role("link", name="Train", exact=True).click()
+    expect(page.get_by_role("heading", name="Train", exact=True)).to_be_visible()
+    expect(page.get_by_role("tab", name="Second look")).to_have_attribute("aria-selected", "true")

@@ -377,3 +377,28 @@ def test_a_message_of_another_project_is_left_alone(tab, workspace) -> None:
     assert tab.payload["ack"] == {}
     tab.say(*tab.sent, project=workspace.id)
     assert verdict_of(workspace, "n001") == "normal"
+
+
+def test_a_dispute_is_told_with_the_case_and_settled(tab, workspace) -> None:
+    workspace.record("n001", "anomalous", analyst="ann")
+    workspace.record("n001", "normal", analyst="bob")
+    want = [{"key": "case:n001", "kind": "case", "node": "n001"}]
+    card = tab.say(want=want)["answers"]["case:n001"]["card"]
+    assert card["disputed"] == {"ann": "anomalous", "bob": "normal"}
+    assert card["judged_by"] == ["ann", "bob"]
+    settled = tab.event("settle", node="n001", verdict="anomalous")
+    card = tab.say(settled, want=want)["answers"]["case:n001"]["card"]
+    assert (card["disputed"], card["row"]["verdict"]) == ({}, "anomalous")
+    assert workspace.agreement().settled == 1
+    tab.say(tab.event("undo", step=settled["seq"]))
+    assert workspace.agreement().settled == 0
+
+
+def test_cases_for_a_second_opinion_follow_the_analyst(tab, workspace) -> None:
+    workspace.record("n001", "anomalous", analyst="ana")
+    workspace.record("n002", "normal", analyst="bo")
+    where = {"verdict": "others", "column": None, "value": None}
+    queue = tab.say(tab.event("order", strategy="top", where=where))["queue"]
+    assert [row["node_id"] for row in queue["rows"]] == ["n002"]
+    tab.analyst = "bo"
+    assert [row["node_id"] for row in tab.say()["queue"]["rows"]] == ["n001"]

@@ -9,7 +9,7 @@ from page_project import make_project, no_problem, page, texts
 from probe_detector import register, unregister
 
 from gadcore.audit import audit
-from gadcore.moved import Cause, Together
+from gadcore.moved import Cause, Mover
 from pages.shared.insight_left import hit_words, left_figure, left_words, precision_words, recall_words
 from pages.shared.insight_moved import causes_text
 
@@ -124,21 +124,21 @@ def test_nodes_that_share_a_name_are_told_apart(home, probe) -> None:
 
 
 def test_causes_are_written_literally() -> None:
-    cause = Cause("x", "*bold*", None, "normal", 0.5, "a neighbour")
-    assert causes_text([cause]) == r"\*bold\* :gray[x] normal taken back (a neighbour)"
-    assert "no changed label" in causes_text([])
+    cause = Cause("x", "*bold*", None, "normal", "normal taken back", 0.5, "a neighbour")
+    mover = Mover("n1", "n1", 900, 40, None, [cause])
+    assert causes_text(mover) == r"\*bold\* :gray[x] normal taken back (a neighbour)"
 
 
-def test_labels_that_do_nothing_alone_are_told_together() -> None:
-    causes = [Cause(x, x, "anomalous", None, 0.0, "looks alike", places=0) for x in "ab"]
-    assert causes_text(causes, Together(2, 120, 80, 0.4)) == (
-        "a anomalous (looks alike); b anomalous (looks alike): none of these changes its place alone; "
-        "without these 2 together: rank 120"
+def test_what_labels_do_to_a_mover_is_told_as_far_as_it_is_known() -> None:
+    cause = Cause("x", "x", "anomalous", None, "anomalous", 0.0, "its own label", share=0.8, places=2)
+    mover = Mover("n1", "n1", 900, 40, None, [cause], head=600)
+    assert causes_text(mover) == (
+        "its own label, anomalous: 80% of the push up, would stand 2 places lower without it; "
+        "without all changed labels: rank 640"
     )
-    only = causes_text(causes[:1], Together(1, 5, 0, 0.4))
-    assert only.startswith("a anomalous (looks alike): without it: the same place")
-    crowd = causes_text([], Together(8, 1200, 80, 0.4, named=False))
-    assert crowd == "no single label; without all 8 changed labels: rank 1,200"
+    assert causes_text(replace(mover, causes=[], head=5)) == (
+        "no single label; the linear model explains only part of this move"
+    )
 
 
 def test_a_dispute_is_shown_with_kappa_and_settled_by_a_click(home) -> None:
@@ -173,3 +173,15 @@ def test_a_case_opens_on_the_label_page(home, monkeypatch) -> None:
     app.button(key="open-look-n000").click().run()
     no_problem(app)
     assert (asked, left_for) == (["n000"], ["pages/1_Label.py"])
+
+
+def test_the_chosen_tab_is_kept_for_the_session(home) -> None:
+    app = page(TRAIN, disputed_project())
+    app.session_state["insight-tab"] = "Second look"
+    app.run()
+    no_problem(app)
+    assert app.session_state["page:insight-tab"] == "Second look"
+    del app.session_state["insight-tab"]  # as when another page was shown in between
+    app.run()
+    no_problem(app)
+    assert app.session_state["insight-tab"] == "Second look"

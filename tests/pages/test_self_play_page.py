@@ -10,7 +10,8 @@ from gadcore.experiments.loop_tables import Line
 from gadcore.self_play import Score, begin, copies
 from gadcore.workspace import Workspace
 from pages.shared import benchmark_study, state
-from pages.shared.benchmark_self_play import _shortened, scores_table
+from pages.shared.benchmark_discovery import LOOKS, PERSON
+from pages.shared.benchmark_self_play import _mistakes, _shortened, scores_table
 from pages.shared.home_projects import card_html
 
 BENCHMARK = "pages/4_Benchmark.py"
@@ -71,6 +72,7 @@ def test_the_own_curve_stands_beside_simulated_analysts(home, from_the_copy: boo
     }  # fmt: skip
     assert [metric.delta for metric in app.metric][2:] == ["8.3 × blind draws", "1 missed, 0 false alarms"]
     assert f"practice --project {workspace.id} --score" in texts(app)
+    assert "dotted grey: chance" in texts(app)
 
 
 def test_a_practice_is_started_over_by_deleting_the_copy(home) -> None:
@@ -108,6 +110,12 @@ def test_the_table_of_people_has_the_highest_hit_rate_first() -> None:
 def test_simulated_curves_are_drawn_as_far_as_people_have_come() -> None:
     line = Line([0, 10, 20, 30], [0, 1, 2, 3], [0.0] * 4, 1)
     assert _shortened(line, 20).labels == [0, 10, 20]
+
+
+def test_wrong_verdicts_have_a_colour_of_their_own() -> None:
+    one = Score("p", "ana", [0, 1], [1, 1], 0, 1, 0, 2, 0.1)
+    taken = {colour for colour, _ in [*LOOKS.values(), PERSON]}
+    assert _mistakes(one).line.color not in taken
 
 
 def test_a_card_marks_a_practice_copy(home) -> None:

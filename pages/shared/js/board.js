@@ -1,6 +1,7 @@
 // What the screen knows: the queue, the verdicts, the cases fetched ahead, where the analyst stands.
 // It holds no DOM. `effective` verdicts are the server's, overlaid with those given here and not yet confirmed.
 
+const OTHERS = "others"; // the filter: judged by others, not by this analyst
 const AHEAD = 8; // cases fetched ahead
 const PER_MESSAGE = 3; // cases asked for at once: a small answer comes back sooner
 
@@ -10,7 +11,9 @@ class Board {
     this.queueKey = "";
     this.queueVersion = 0; // of the rows under this key
     this.basis = { run: null, verdicts: 0, enabled: true, cold: false }; // what the queue is ordered by
-    this.reviewing = false; // the queue shows nodes that have a verdict: all of its rows are cases
+    this.which = "unlabelled"; // nodes that the queue shows
+    this.reviewing = false; // these have a verdict: all of its rows are cases
+    this.own = new Set(); // nodes judged on this screen, by the analyst of now
     this.version = ""; // of the label set that `labels` mirrors
     this.labels = new Map(); // node -> verdict, as the server has it
     this.given = new Map(); // node -> {verdict, seq}: painted here, not yet confirmed
@@ -39,7 +42,8 @@ class Board {
 
   /** The queue as the server orders it. A new order counts from its top, and leaves the current case alone. */
   setQueue(queue) {
-    this.reviewing = queue.where.verdict !== "unlabelled";
+    this.which = queue.where.verdict;
+    this.reviewing = this.which !== "unlabelled";
     this.basis = queue.basis;
     this.choice = queue.choice; // how cases are chosen
     if (!queue.rows) return false;
@@ -146,8 +150,16 @@ class Board {
     return row ? row.node_id : null;
   }
 
+  /** Rows without a verdict; where a second opinion is asked for, without one of this analyst. */
   waiting() {
-    return this.rows.filter((row) => !this.verdict(row.node_id)).length;
+    const decided = this.which === OTHERS ? (node) => this.own.has(node) : (node) => this.verdict(node);
+    return this.rows.filter((row) => !decided(row.node_id)).length;
+  }
+
+  /** Whether the verdict on a case in question, the one in front or one that waits for a second opinion, is only others'. */
+  judgedByOthersOnly(node, analyst) {
+    if ((node !== this.current && this.which !== OTHERS) || this.own.has(node)) return false;
+    return !this.cases.get(node)?.card.judged_by.includes(analyst);
   }
 
   /** Nodes to ask for now, of the current case and those to come: missing ones first, then stale ones. */

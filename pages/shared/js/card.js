@@ -70,13 +70,14 @@ class CardPane {
     fill(this.who,
       el("h2", { title: name, "data-testid": "case-name" }, name),
       el("div", { class: "rf-ids" }, el("code", { "data-testid": "case-id", title: "Node id" }, node),
-        found ? el("span", {}, plural(found.card.degree, "neighbour")) : null, verdictChip(this.app.board.verdict(node))));
+        found ? el("span", {}, plural(found.card.degree, "neighbour")) : null, verdictChip(this.app.shownVerdict(node))),
+      found && !this.app.hidesVerdicts(node) ? disputeLine(found.card, this.app) : null);
   }
 
   /** Follow the verdict of the current case without drawing the rest again. */
   paint() {
     const node = this.app.board.current;
-    const verdict = node ? this.app.board.verdict(node) : null;
+    const verdict = node ? this.app.shownVerdict(node) : null;
     for (const [name, button] of Object.entries(this.buttons)) {
       button.setAttribute("aria-pressed", String(verdict === name));
       button.disabled = !node;
@@ -93,7 +94,7 @@ class CardPane {
       neighboursPart(card),
       this.note(node, card),
       attributesPart(card),
-      eventsPart(card),
+      this.app.hidesVerdicts(node) ? null : eventsPart(card),
     );
   }
 

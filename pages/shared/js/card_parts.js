@@ -99,6 +99,14 @@ function attributeLine({ column, value, percentile, share }) {
   return el("div", {}, el("dt", { title: column }, column), el("dd", { title: value }, value), place);
 }
 
+/** Who disagrees on the case, and ways to settle it. */
+function disputeLine(card, app) {
+  const said = Object.entries(card.disputed).map(([analyst, verdict]) => `${analyst}: ${verdict}`);
+  if (!said.length) return null;
+  const settle = (verdict) => button("rf-link", () => app.verdicts.settle(card, verdict), { "data-testid": `settle-${verdict}` }, `settle as ${verdict}`);
+  return el("div", { class: "rf-dispute", "data-testid": "dispute" }, el("span", {}, said.join(", ")), settle("anomalous"), settle("normal"));
+}
+
 function eventFacts(event) {
   const source = event.source === "app" ? "" : event.source;
   const counts = event.kind === "label" && event.weight < 1 ? `counts ${Number(event.weight.toFixed(2))}` : "";

@@ -110,7 +110,7 @@ class CentrePane {
   }
 
   followVerdicts() {
-    for (const node of this.shown.nodes) node.case.verdict = this.app.board.verdict(node.case.node_id);
+    for (const node of this.shown.nodes) node.case.verdict = this.app.shownVerdict(node.case.node_id);
   }
 
   /** New verdicts, selection or blind mode, for the picture that stands. */

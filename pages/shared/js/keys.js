@@ -20,7 +20,7 @@ const HELP = [
     ["W", "why this score"],
     ["S", "similar nodes"],
     ["E", "one hop more"],
-    ["H", "hide scores and reasons (blind mode)"],
+    ["H", "hide scores, reasons and others’ verdicts on the case (blind mode)"],
   ]],
   ["Work", [
     ["T", "retrain"],

@@ -6,7 +6,7 @@ const SCORE_FILTERS = [
 ];
 const VERDICT_FILTERS = [
   ["unlabelled", "unlabelled"], ["anomalous", "anomalous"], ["normal", "normal"], ["unsure", "unsure"],
-  ["mine", "my labels"], ["any", "all nodes"],
+  ["mine", "my labels"], [OTHERS, "judged by others, not by me"], ["any", "all nodes"],
 ];
 
 const ORDER = "Order of the queue";
@@ -166,18 +166,18 @@ class QueuePane {
       el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
     );
     this.items.set(node, { made, chip });
-    fill(chip, verdictChip(this.app.board.verdict(node)));
+    fill(chip, verdictChip(this.app.shownVerdict(node)));
     return made;
   }
 
   paint(node) {
     const item = this.items.get(node);
-    if (item) fill(item.chip, verdictChip(this.app.board.verdict(node)));
+    if (item) fill(item.chip, verdictChip(this.app.shownVerdict(node)));
     this.showState();
   }
 
   paintAll() {
-    this.items.forEach((item, node) => fill(item.chip, verdictChip(this.app.board.verdict(node))));
+    this.items.forEach((item, node) => fill(item.chip, verdictChip(this.app.shownVerdict(node))));
     this.showState();
   }
 

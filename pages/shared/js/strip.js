@@ -16,7 +16,7 @@ class Strip {
     });
     fill(this.auto, AUTO_CHOICES.map((k) => option(String(k), k ? `auto: every ${k}` : "auto: off")));
     this.blind = keyButton("Blind", "H", () => app.toggleBlind(), {
-      title: "Hide scores and reasons while you decide", "aria-pressed": "false", "data-testid": "blind",
+      title: "Hide scores, reasons and, until you have decided, what others said of the case", "aria-pressed": "false", "data-testid": "blind",
     });
     this.analyst = el("input", {
       class: "rf-input rf-analyst", type: "text", maxLength: 60, placeholder: "your name", spellcheck: false,

@@ -27,6 +27,20 @@ class Verdicts {
     if (chosen.length > 1 && before.some((had) => had !== verdict)) app.dialogs.toast(groupWords(verdict, before), "info", "step");
   }
 
+  /** Settle the dispute on a case, which stays in front. */
+  settle(card, verdict) {
+    const { board, app } = this;
+    const node = card.row.node_id;
+    const step = { nodes: [node], verdict, before: [board.verdict(node)], at: board.current };
+    this.done.push(step);
+    this.undone = [];
+    card.disputed = {};
+    step.seq = app.outbox.post({ kind: "settle", node, verdict, analyst: app.analyst });
+    board.give([node], verdict, step.seq);
+    app.paint([node]);
+    app.dialogs.toast(`${fullName(card.row.name, node)} settled as ${verdict}. Z takes it back.`, "info", "step");
+  }
+
   /** Send an event that names its nodes, and paint it; `counts` says how much a group counts. Gives its number. */
   give(nodes, verdict, source, counts) {
     const one = nodes.length === 1 && source === SELECTION;
@@ -35,6 +49,7 @@ class Verdicts {
       : { kind: "group", nodes, source, draws: this.draws(nodes), ...counts };
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.board.give(nodes, verdict, seq);
+    nodes.forEach((node) => this.board.own.add(node));
     this.app.paint(nodes);
     return seq;
   }
@@ -69,6 +84,7 @@ class Verdicts {
     if (!step) return;
     to.push(step);
     step.nodes.forEach((node, i) => this.board.give([node], verdictOf(step, i), seq));
+    step.nodes.forEach((node) => this.board.own[kind === "undo" ? "delete" : "add"](node));
     this.app.paint(step.nodes);
     if (step.at) this.app.open(step.at);
   }

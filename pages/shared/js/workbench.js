@@ -94,6 +94,7 @@ class Workbench {
       current ||= key.includes(`:${this.board.current}`);
     }
     if (current) this.drawSoon();
+    if (current && this.blind) this.queue.paint(this.board.current);
     this.queue.search.show();
     this.queue.showValues();
     this.dialogs.refresh();
@@ -203,6 +204,7 @@ class Workbench {
     if (row) this.strangers.set(node, row); // a new order may drop it, and the trail still names it
     remembered.set("sessionStorage", `case:${this.project.id}`, node);
     this.queue.showCurrent();
+    if (this.blind) this.queue.paintAll(); // what is hidden depends on the case in front
     this.card.drawHead();
     this.drawSoon();
     this.askForMore();
@@ -288,6 +290,8 @@ class Workbench {
     remembered.set("localStorage", "analyst", this.analyst);
     document.cookie = `ringfence_analyst=${encodeURIComponent(this.analyst)}; path=/; max-age=31536000; samesite=strict`;
     this.strip.showAnalyst(this.analyst);
+    this.board.own.clear();
+    this.showBlindness();
     this.outbox.poke();
   }
 
@@ -295,8 +299,24 @@ class Workbench {
     this.blind = !this.blind;
     remembered.set("localStorage", "blind", this.blind);
     this.applyBlind();
-    this.centre.repaint();
+    this.showBlindness();
     this.announce();
+  }
+
+  /** Paint anew what blind mode hides of verdicts. */
+  showBlindness() {
+    this.queue.paintAll();
+    this.card.draw();
+    this.centre.repaint();
+  }
+
+  /** Whether blind mode hides the verdict on a case: others gave it, and this analyst is yet to judge. */
+  hidesVerdicts(node) {
+    return this.blind && this.board.judgedByOthersOnly(node, this.analyst);
+  }
+
+  shownVerdict(node) {
+    return this.hidesVerdicts(node) ? null : this.board.verdict(node);
   }
 
   applyBlind() {
