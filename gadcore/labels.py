@@ -89,7 +89,7 @@ class LabelEvent:
     verdict: Verdict | None
     analyst: str
     at: datetime
-    source: str = "app"  # app, selection, cli, import, map, ring, adjudication, practice
+    source: str = "app"  # app, selection, cli, import, map, ring, adjudication, second-look, practice
     note: str = ""
     strategy: str = ""  # which query chose the case
     inclusion_probability: float | None = None  # of the audit draw; None when chosen actively
