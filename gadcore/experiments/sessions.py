@@ -263,7 +263,7 @@ class _Desk:
 
         model = LogisticRegression(class_weight="balanced", max_iter=1000)
         model.fit(self.smoothed[labels.indices], labels.targets)
-        return np.abs(model.decision_function(self.smoothed[nodes]))
+        return np.abs(np.asarray(model.decision_function(self.smoothed[nodes]), dtype=np.float32))
 
 
 def _held_out(truth: Truth, share: float, rng: np.random.Generator) -> IntArray:
