@@ -230,6 +230,23 @@ def test_queue_mixes_audit_cases_in_about_their_share(pool):
     assert not any(q.inclusion_probability for q in queue_order(pool, "top", 40, rng(), audit_share=0.0))
 
 
+@pytest.mark.parametrize(("nodes", "expected"), [(5, range(0, 2)), (60, range(9, 10))])
+def test_audit_slots_follow_the_nodes_that_there_are(nodes, expected):
+    queue = queue_order(Pool(scores=np.arange(float(nodes))), "top", 400, rng())
+    assert len(queue) == nodes
+    assert sum(query.inclusion_probability is not None for query in queue) in expected
+
+
+def test_what_waits_in_the_queue_comes_again_only_if_it_is_drawn(pool):
+    waiting = {query.node for query in queue_order(pool, "top", 60, rng())}
+    more = queue_order(pool, "top", 100, np.random.default_rng(3), waiting=waiting)
+    assert len(more) == 100
+    assert sum(query.inclusion_probability is not None for query in more) == 15
+    assert all(query.inclusion_probability for query in more if query.node in waiting)
+    more = queue_order(pool, "audit", 100, np.random.default_rng(3), waiting=waiting)
+    assert not waiting & {query.node for query in more}
+
+
 def test_unknown_strategy_is_named_with_those_there_are(pool):
     with pytest.raises(GadError, match="greedy-diverse"):
         queue_order(pool, "best", 5)

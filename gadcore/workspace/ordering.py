@@ -10,7 +10,7 @@ each comes after as many cases of the strategy as before.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from gadcore.cases import QueueRow
 from gadcore.explain import reasons as why
+from gadcore.labels import LabelEvent
 from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
 from gadcore.queries.diverse import Ring
@@ -33,7 +34,7 @@ from gadcore.workspace.reranking import provisional
 
 # Cases of these strategies are told by why they score as they do, others by why they were chosen.
 BY_SCORE = ("greedy-diverse", "top", "audit")
-OFFERED = 60  # next cases that count as offered: as many as a screen is sent
+OFFERED = 75  # next cases that are drawn for and count as offered: no screen has more
 
 
 def queue(
@@ -94,7 +95,6 @@ class _Order:
     choice: Choice
     queries: list[Query] = field(default_factory=list)
     state: int = -1  # last label event when cases were added
-    exhausted: int | None = None  # likewise, when there were no more to add
     guard: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def __post_init__(self) -> None:
@@ -113,69 +113,108 @@ class _Order:
 
     def _open(self, n: int) -> list[Query]:
         """The still order without labelled nodes; at least ``n`` long if the graph has so many."""
-        with self.guard:  # or two tabs would add the same cases
-            return self._extended(n)
+        open_ = self._kept(least=n if self.choice.strategy == Audit.name else 0)
+        if len(open_) >= n:
+            return open_
+        # Further ahead nothing is drawn or kept, or looking far ahead would draw for all that is looked at.
+        waiting = {query.node for query in open_}
+        return open_ + self._work_out(self.result.scores, n - len(open_), with_audit=False, waiting=waiting)
 
-    def _extended(self, n: int) -> list[Query]:
-        verdicts, state = self.project.verdicts(), self.project.view().last_id
-        open_ = [query for query in self.queries if verdicts[query.node] == -1]
-        if self.exhausted != state and (len(open_) < n or self._follows(state)):
-            known = {} if self._follows(state) else {query.node: query for query in open_}
-            asked = len(known) + max(n, AHEAD)
-            found = self._work_out(self.result.scores, asked)
-            self.exhausted = state if len(found) < asked else None
-            # A draw of a case that waits in the queue anyway turns it into a random check: left out, it would
-            # be missed where most of the queue is from.
-            drawn = {query.node: query for query in found if query.inclusion_probability is not None}
-            waiting = [drawn.get(node, query) for node, query in known.items()]
-            open_ = waiting + [query for query in found if query.node not in known]
-            labelled = [query for query in self.queries if verdicts[query.node] != -1]
-            self.queries, self.state = labelled + open_, state
-            if not self.where.narrows:
-                keep(self.result.folder, self.choice, self.queries)
+    def _kept(self, *, least: int = 0, served: int | None = None) -> list[Query]:
+        """Waiting cases of the order, at least OFFERED or ``least`` of them if the graph has so many.
+
+        With ``served`` cases of a provisional ranking the order reaches as far beyond their number.
+        """
+        with self.guard:  # or two tabs would add the same cases
+            verdicts, state = self.project.verdicts(), self.project.view().last_id
+            open_ = [query for query in self.queries if verdicts[query.node] == -1]
+            if self.choice.strategy == Ring.name:  # cases around a new anomaly wait for no other to run out
+                return open_ if self.state == state else self._extended([], AHEAD, state)
+            ahead = len(open_) if served is None else len(_active(self.queries)) - served
+            missing = max(least, OFFERED) - ahead
+            if missing <= 0 or len(open_) == self._free() or (self.state == state and not least):
+                return open_
+            return self._extended(open_, max(missing, AHEAD), state)
+
+    def _extended(self, known: list[Query], n: int, state: int) -> list[Query]:
+        """These waiting cases, and ``n`` others behind them.
+
+        A waiting case that is drawn moves to its turn as a random check: left out, it would be missed where
+        most of the queue is from. One that is drawn twice stays as it was.
+        """
+        found = self._work_out(
+            self.result.scores, n, with_audit=True, waiting={query.node for query in known}
+        )
+        checks = {query.node for query in known} - {query.node for query in _active(known)}
+        found = [query for query in found if query.node not in checks]
+        drawn = {query.node for query in found}
+        open_ = [query for query in known if query.node not in drawn] + found
+        verdicts = self.project.verdicts()
+        decided = [query for query in self.queries if verdicts[query.node] != -1]
+        self.queries, self.state = decided + open_, state
+        if not self.where.narrows:
+            keep(self.result.folder, self.choice, self.queries)
         return open_
 
-    def _follows(self, state: int) -> bool:
-        """Whether the strategy must choose anew: cases around an anomaly wait for no other to run out."""
-        return self.choice.strategy == Ring.name and self.state != state
+    def _free(self) -> int:
+        """Nodes that wait for a verdict, of those that the filter lets through."""
+        return int(filtered(self.project, self.where, None, self.result).sum())
 
     def _reranked(self, n: int, bent: Provisional) -> list[Query]:
         """The strategy's choice by the provisional ranking, around the audit cases of the still order."""
         asked = self._asked()
-        served = len(asked)
-        open_ = {query.node for query in self._open(n + served)}
+        active = [event for event in asked if event.inclusion_probability is None]
+        own = {query.strategy for query in self.queries}
+        served = sum(event.strategy in own for event in active)
+        open_ = {query.node for query in self._kept(served=served)}
         audit, before = [], 0
         for query in self.queries:
             if query.inclusion_probability is None:
                 before += 1
             elif query.node in open_:
-                audit.append((before, query))
+                audit.append((before - served, query))
         taken = {query.node for _, query in audit}
-        begun = asked[served - served % BATCH :]
-        active = self._work_out(bent.scores, n + len(taken), with_audit=False, begun=begun)
-        # Cases whose turn has passed come next, but never two in a row.
-        places = {max(before - served, i) + i: query for i, (before, query) in enumerate(audit)}
-        mixed = interleave([query for query in active if query.node not in taken], places, n)
+        graph = self.project.graph
+        nodes = [graph.index_of(event.node_id) for event in active]
+        begun = nodes[len(nodes) - len(nodes) % BATCH :]
+        rest = self._work_out(bent.scores, n, with_audit=False, begun=begun, waiting=taken)
+        places = self._places(audit, asked)
+        mixed = interleave(rest, places, n)
         return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]
 
-    def _asked(self) -> list[int]:
-        """Nodes that got a verdict as cases of a strategy, audit apart, since the run ended; oldest first."""
+    def _places(self, audit: list[tuple[int, Query]], asked: list[LabelEvent]) -> dict[int, Query]:
+        """Positions of audit cases, given by how many others they come after.
+
+        Those whose turn has passed come next, but twice as densely as usual at most.
+        """
+        share = self.choice.audit_share
+        gap = int((1 - share) / share / 2) if share else 0
+        since = next((i for i, event in enumerate(reversed(asked)) if event.inclusion_probability), gap)
+        earliest, places = max(0, gap - since), {}
+        for i, (before, query) in enumerate(audit):
+            earliest = max(before, earliest)
+            places[earliest + i] = query
+            earliest += gap
+        return places
+
+    def _asked(self) -> list[LabelEvent]:
+        """Verdicts on cases of a strategy since the run ended, oldest first."""
         since, graph = self.result.info.ended_at, self.project.graph
         events = [
             event
             for event in self.project.view().current.values()
-            if event.strategy and event.inclusion_probability is None and (not since or event.at > since)
+            if event.strategy and (not since or event.at > since) and event.node_id in graph
         ]
-        in_order = sorted(events, key=lambda event: event.id)
-        return [graph.index_of(event.node_id) for event in in_order if event.node_id in graph]
+        return sorted(events, key=lambda event: event.id)
 
     def _work_out(
         self,
         scores: npt.NDArray[np.floating],
         n: int,
         *,
-        with_audit: bool = True,
+        with_audit: bool,
         begun: Sequence[int] = (),
+        waiting: Collection[int] = (),
     ) -> list[Query]:
         project, result, info = self.project, self.result, self.result.info
         allowed: Mask | None = filtered(project, self.where, None, result) if self.where.narrows else None
@@ -188,9 +227,10 @@ class _Order:
             n,
             directions=project.basis(),
             allowed=allowed,
-            with_audit=with_audit,
+            with_audit=with_audit and not self.where.narrows,  # a draw from a part does not stand for all
             moment=project.view().last_id,
             begun=begun,
+            waiting=waiting,
         )
 
     def _drawn(self, queries: list[Query], bent: Provisional | None) -> list[QueueRow]:
@@ -212,6 +252,10 @@ class _Order:
             replace(row, strategy=query.strategy, drawn_after=query.drawn_after)
             for row, query in zip(found, queries)
         ]
+
+
+def _active(queries: Iterable[Query]) -> list[Query]:
+    return [query for query in queries if query.inclusion_probability is None]
 
 
 def first_reasons(project: Project, result: Result, nodes: Iterable[int]) -> list[str]:
