@@ -169,7 +169,7 @@ def test_a_waiting_case_that_is_drawn_becomes_a_random_check(project: Workspace)
         waiting = project.queue(n=75)
         for row in waiting[:26]:
             answer_as_offered(project, row)
-        later = {row.node_id: row for row in project.queue(n=150)}
+        later = {row.node_id: row for row in project.queue(n=300)}
         still = [row for row in waiting[26:] if later[row.node_id] == row]
         assert [row.node_id for row in still] == list(later)[: len(still)]
         turned += [later[row.node_id] for row in waiting[26:] if later[row.node_id] != row]

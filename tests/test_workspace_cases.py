@@ -105,6 +105,35 @@ def test_the_queue_ends_when_every_node_has_a_label(ranked: Workspace) -> None:
     assert ranked.queue(n=50) == []
 
 
+def test_a_queue_without_cases_says_why(ranked: Workspace) -> None:
+    def said(**given) -> str:
+        return ranked.queue_remark(len(ranked.queue(n=50, **given)), **given)
+
+    assert said() == ""
+    assert said(strategy="ring").startswith("No confirmed anomaly yet: ")
+    assert said(where=Filter(verdict="unsure")) == "No node fits this filter. Choose another one."
+    everything = [str(node) for node in ranked.graph.node_ids]
+    ranked.record_group(everything[:100], "n")
+    ranked.record(everything[-1], "a")
+    assert said(strategy="ring") == ""
+    young = Filter(column="age", value="17")
+    assert said(where=young) == "No node without a verdict fits this filter. Choose another one."
+    ranked.record_group([node for node in everything[100:] if node != everything[-1]], "n")
+    assert said() == said(strategy="ring") == said(where=young) == "Every node has a verdict."
+
+
+def test_a_filter_that_narrows_has_no_random_checks_unless_asked_for(ranked: Workspace) -> None:
+    """They would stand for no more than the filter lets through, in front of its best cases."""
+    where = Filter(min_percentile=80, max_percentile=100)
+    rows = ranked.queue(n=200, where=where)
+    assert len(rows) == 60
+    assert "audit" not in {row.strategy for row in rows}
+    assert ranked.queue_remark(len(rows), where=where) == ""
+    drawn = ranked.queue(n=20, where=where, strategy="audit")
+    assert {(row.strategy, row.inclusion_probability) for row in drawn} == {("audit", None)}
+    assert "do not count" in ranked.queue_remark(len(drawn), where=where, strategy="audit")
+
+
 def test_moves_are_counted_from_the_run_before(ranked: Workspace) -> None:
     last = str(ranked.graph.node_ids[ranked.result().order[-1]])
     ranked.record(last, "a")

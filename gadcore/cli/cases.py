@@ -86,11 +86,14 @@ def show_queue(given: Namespace) -> None:
             if value is not None:
                 project.set_preference(key, value)
     rows = project.queue(n=given.n, where=where, provisional=given.provisional, **tuning)
-    lines = [queue_table(rows)]
+    lines = []
     if any(row.provisional_rank for row in rows):
         run, fresh = project.queue_basis().run, project.counts()["fresh"]
-        lines.insert(0, f"Provisional: {fresh} verdict(s) since run {run}. Score and rank are the run's own.")
-    out(given, rows, *lines)
+        changes = f"{fresh:,} change{'s' * (fresh != 1)} of verdicts"
+        lines.append(f"Provisional: {changes} since run {run}. Score and rank are the run's own.")
+    if remark := project.queue_remark(len(rows), strategy=given.strategy, where=where):
+        lines.append(remark)
+    out(given, rows, *lines, *([queue_table(rows)] if rows else []))
 
 
 def explain_node(given: Namespace) -> None:

@@ -104,7 +104,7 @@ def work_out(
 
 
 def _up_to_last_active(found: list[Query]) -> list[Query]:
-    """Without the random checks behind the last case of a strategy that has no more: none would be between."""
+    """Without random checks behind the last case of a strategy that has no more: nothing is between them."""
     places = [place for place, query in enumerate(found) if query.inclusion_probability is None]
     return found[: places[-1] + 1] if places else []
 

@@ -210,6 +210,10 @@ class Workspace(Insight, Verdicts):
             self._project, strategy, positive(n, "n"), where, analyst, provisional, **tuning
         )
 
+    def queue_remark(self, waiting: int, *, strategy: str | None = None, where: Filter | None = None) -> str:
+        """What there is to say of a queue with so many cases, for instance why it has none; mostly ""."""
+        return ordering.remark(self._project, strategy, where, waiting)
+
     def queue_choice(self) -> Choice:
         """How the project prefers its cases to be chosen."""
         return Choice.preferred(self._project.store, self.id)

@@ -34,6 +34,14 @@ from gadcore.workspace.reranking import provisional
 
 # Cases of these strategies are told by why they score as they do, others by why they were chosen.
 BY_SCORE = ("greedy-diverse", "top", "audit")
+COMPLETE = "Every node has a verdict."
+UNFIT = "No node fits this filter. Choose another one."
+NONE_OPEN = "No node without a verdict fits this filter. Choose another one."
+UNCOUNTED = "Checks within a filter do not count for the audit."
+NONE_FOUND = (
+    "No confirmed anomaly yet: this order asks about the neighbours of such. Choose another one until then."
+)
+NONE_AROUND = "Every neighbour of a confirmed anomaly has a verdict. Choose another order."
 OFFERED = 75  # next cases that are drawn for and count as offered: no screen has more
 
 
@@ -62,6 +70,22 @@ def queue(
     keep = filtered(project, where, analyst, result)
     nodes = result.order[keep[result.order]][:n]
     return rows(project, nodes, result=result, reasons=first_reasons(project, result, nodes), strategy="top")
+
+
+def remark(project: Project, strategy: str | None, where: Filter | None, waiting: int) -> str:
+    """What there is to say of a queue with so many cases besides them, for instance why it has none."""
+    where = where or Filter()
+    strategy = Choice.preferred(project.store, project.id, strategy=strategy).strategy
+    to_decide = where.verdict in (None, "unlabelled")
+    if to_decide and not (project.verdicts() == -1).any():
+        return COMPLETE
+    if to_decide and where.narrows and waiting and strategy == Audit.name:
+        return UNCOUNTED
+    if waiting or project.result() is None:
+        return ""
+    if to_decide and strategy == Ring.name and not where.narrows:
+        return NONE_AROUND if len(project.labels().anomalous) else NONE_FOUND
+    return NONE_OPEN if to_decide else UNFIT
 
 
 def offered(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, Draw]:
@@ -190,11 +214,11 @@ class _Order:
         share = self.choice.audit_share
         gap = int((1 - share) / share / 2) if share else 0
         since = next((i for i, event in enumerate(reversed(asked)) if event.inclusion_probability), gap)
-        earliest, places = max(0, gap - since), {}
+        at, late, places = 0, max(0, gap - since), {}
         for i, (before, query) in enumerate(audit):
-            earliest = max(before, earliest)
-            places[earliest + i] = query
-            earliest += gap
+            at = max(at, before if before >= 0 else late)
+            late = at + gap
+            places[at + i] = query
         return places
 
     def _asked(self) -> list[LabelEvent]:

@@ -77,7 +77,8 @@ class TabQueue:
         """The rows, unless the tab has them; with ``merge`` the open ones, to go behind those on screen."""
         known = message.get("queue") == self.key
         has, merge = known and message.get("rows") == self.version, known and self.reranked
-        rows = self._open(workspace) if merge and not has else self.rows
+        open_ = self._open(workspace)
+        rows = open_ if merge and not has else self.rows
         return {
             "key": self.key,
             "version": self.version,
@@ -85,6 +86,7 @@ class TabQueue:
             "where": asdict(self.where),
             "complete": self.complete,
             "basis": as_json(basis),
+            "remark": workspace.queue_remark(len(open_), strategy=self.strategy, where=self.where),
             "choice": asdict(workspace.queue_choice()),
             "merge": merge,
             "rows": None if has else as_json(rows),
