@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -121,7 +122,7 @@ def test_random_checks_that_were_put_off_do_not_come_in_a_row(project: Workspace
         served.append(row.inclusion_probability is not None)
         decide(project, row, "normal")
     assert 3 <= sum(served) <= 5
-    assert not any(first and second for first, second in zip(served, served[1:]))
+    assert not any(first and second for first, second in pairwise(served))
 
 
 def test_no_case_comes_twice_and_none_is_lost(project: Workspace) -> None:

@@ -62,6 +62,19 @@ def test_every_strategy_copes_with_little(name):
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("cold", [False, True])
+def test_a_pool_without_nodes_gives_no_case(name, cold):
+    empty = Pool(scores=np.zeros(0), cold=cold)
+    assert STRATEGIES[name].select(empty, 10, rng()) == queue_order(empty, name, 10, rng()) == []
+    assert STRATEGIES[name].select(replace(empty, basis=np.zeros((0, 3))), 10, rng()) == []
+
+
+def test_with_neither_basis_nor_embedding_nothing_is_a_near_duplicate():
+    nodes = [query.node for query in STRATEGIES["top"].select(Pool(scores=-np.arange(300.0)), 10, rng())]
+    assert nodes == list(range(10))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_filter_is_kept(name, pool):
     allowed = np.arange(pool.n) % 2 == 0
     queries = STRATEGIES[name].select(replace(pool, allowed=allowed), 10, rng())

@@ -105,6 +105,12 @@ def test_the_queue_ends_when_every_node_has_a_label(ranked: Workspace) -> None:
     assert ranked.queue(n=50) == []
 
 
+@pytest.mark.parametrize("tuning", [{"audit_share": 2.0}, {"dial": 5.0}, {"near_duplicates": "yes"}])
+def test_tuning_out_of_range_is_refused(ranked: Workspace, tuning) -> None:
+    with pytest.raises(InputError, match=next(iter(tuning))):
+        ranked.queue(**tuning)
+
+
 def test_a_queue_without_cases_says_why(ranked: Workspace) -> None:
     def said(**given) -> str:
         return ranked.queue_remark(len(ranked.queue(n=50, **given)), **given)

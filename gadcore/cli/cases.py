@@ -129,8 +129,8 @@ def _chance(probability: float | None) -> str:
 
 
 def _why_lines(why: Explanation) -> list[str]:
-    reasons = [f"· {reason}" for reason in why.reasons]
-    return ["", "Why:", *reasons, *_sum_lines(why), *_edge_lines(why), *_example_lines(why)]
+    reasons = ["", "Why:", *(f"· {reason}" for reason in why.reasons)] if why.reasons else []
+    return [*reasons, *_sum_lines(why), *_edge_lines(why), *_example_lines(why)]
 
 
 def _sum_lines(why: Explanation) -> list[str]:

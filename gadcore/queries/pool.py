@@ -52,6 +52,10 @@ class Pool:
     near_duplicates: bool = False  # allow cases that look the same in one batch
     begun: Sequence[int] = ()  # nodes of the batch that was begun: the first of the next cases complete it
 
+    def __post_init__(self) -> None:
+        if self.basis is None and self.embedding is None:  # nothing tells what looks the same
+            object.__setattr__(self, "near_duplicates", True)
+
     @property
     def n(self) -> int:
         return len(self.scores)

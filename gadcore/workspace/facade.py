@@ -19,6 +19,7 @@ from gadcore.cases import (
     RunInfo,
 )
 from gadcore.graph import FloatArray, Graph, Truth
+from gadcore.preferences import checked_preference
 from gadcore.runs import OnProgress, Result, end_lost_runs, perform
 from gadcore.runs.orders import Choice
 from gadcore.settings import Settings
@@ -205,7 +206,8 @@ class Workspace(Insight, Verdicts):
 
         ``provisional``: verdicts since the run count. ``dial``: 0 exploits the ranking, 1 explores.
         """
-        tuning = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
+        given = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
+        tuning = {key: checked_preference(key, value) for key, value in given.items() if value is not None}
         return ordering.queue(
             self._project, strategy, positive(n, "n"), where, analyst, provisional, **tuning
         )
