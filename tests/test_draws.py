@@ -80,7 +80,9 @@ def test_random_checks_marked_together_are_draws(project: Workspace) -> None:
 def test_a_ring_labelled_in_the_shell_keeps_the_draw_of_its_case(project: Workspace, capsys) -> None:
     case = checks(project)[0]
     forget()
-    assert "(a random check" in spoken(capsys, "ring", "-p", "net", case.node_id, "--label", "anomalous")
+    assert "(one counts as a random check)" in spoken(
+        capsys, "ring", "-p", "net", case.node_id, "--label", "anomalous"
+    )
     assert project.current()[case.node_id].inclusion_probability == case.inclusion_probability
 
 
@@ -88,7 +90,7 @@ def test_the_shell_records_the_random_checks_of_the_queue(project: Workspace, ca
     case = checks(project)[0]
     forget()
     shown = spoken(capsys, "label", "-p", "net", case.node_id, "normal")
-    assert "(a random check)" in shown
+    assert "(counts as a random check)" in shown
     event = project.current()[case.node_id]
     assert (event.strategy, event.inclusion_probability) == ("audit", case.inclusion_probability)
     assert project.audit_report().draws == 1
@@ -104,6 +106,16 @@ def test_all_of_a_printed_audit_count_one_by_one(project: Workspace, capsys) -> 
         row["inclusion_probability"] for row in printed
     ]
     assert project.audit_report().draws == 8
+
+
+@pytest.mark.parametrize("tuning", [("--strategy", "audit"), ("--audit-share", "1")])
+def test_random_checks_of_another_queue_that_was_printed_count(project: Workspace, capsys, tuning) -> None:
+    printed = answer(capsys, "queue", "-p", "net", *tuning, "-n", "5")
+    for row in printed:
+        forget()
+        said = spoken(capsys, "label", "-p", "net", row["node_id"], "normal")
+        assert "(counts as a random check)" in said
+    assert project.audit_report().draws == 5
 
 
 def test_other_nodes_are_no_draws_whatever_strategy_is_named(project: Workspace, capsys) -> None:

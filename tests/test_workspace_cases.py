@@ -81,6 +81,13 @@ def test_the_queue_keeps_still_while_labels_come_in_if_told_to(ranked: Workspace
     assert before[4] in ids(ranked.queue(n=40))
 
 
+def test_a_row_tells_why_it_was_chosen_besides_why_it_scores(ranked: Workspace) -> None:
+    rows = [row for row in ranked.queue(n=20) if row.strategy == "greedy-diverse"]
+    assert all(row.reason.endswith("ranks high and is unlike all cases so far") for row in rows)
+    assert any("; " in row.reason for row in rows)
+    assert not any("; rank" in row.reason for row in ranked.queue(n=20, strategy="top"))
+
+
 def test_audit_cases_carry_their_inclusion_probability(ranked: Workspace) -> None:
     rows = ranked.queue(n=100)
     audit = [row for row in rows if row.inclusion_probability is not None]

@@ -123,6 +123,17 @@ def kept(run: Path, order: dict[str, Any], choice: Choice) -> list[Query]:
     return [Query(**query) for query in order["queries"]]
 
 
+def every_kept(run: Path) -> list[list[Query]]:
+    """The cases of every order that was kept with a run, the latest order first."""
+    files = sorted((run / "orders").glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    found = []
+    for path in files:
+        with suppress(OSError, ValueError):
+            order = json.loads(path.read_text(encoding="utf-8"))
+            found.append([Query(**query) for query in order["queries"]])
+    return found
+
+
 def keep(run: Path, choice: Choice, queries: list[Query]) -> None:
     """Write down what is offered, so that every process offers the same cases and knows the random ones."""
     path = _file(run, choice)

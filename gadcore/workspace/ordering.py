@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,18 +23,19 @@ from gadcore.explain import reasons as why
 from gadcore.labels import LabelEvent
 from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
-from gadcore.queries.diverse import Ring
+from gadcore.queries.diverse import GreedyDiverse, Ring
 from gadcore.queries.pool import BATCH
+from gadcore.queries.ranked import Top
 from gadcore.queries.sampling import Audit
 from gadcore.runs import Result
-from gadcore.runs.orders import AHEAD, Choice, Ranking, keep, kept, work_out
+from gadcore.runs.orders import AHEAD, Choice, Ranking, every_kept, keep, kept, work_out
 from gadcore.workspace.labelling import Draw
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import UNRANKED, Filter, Mask, filtered, rows
 from gadcore.workspace.reranking import provisional
 
-# Cases of these strategies are told by why they score as they do, others by why they were chosen.
-BY_SCORE = ("greedy-diverse", "top", "audit")
+# Cases of these strategies are told by why they score as they do, others by why they were chosen alone.
+BY_SCORE = (GreedyDiverse.name, Top.name, Audit.name)
 COMPLETE = "Every node has a verdict."
 UNFIT = "No node fits this filter. Choose another one."
 NONE_OPEN = "No node without a verdict fits this filter. Choose another one."
@@ -89,18 +91,31 @@ def remark(project: Project, strategy: str | None, where: Filter | None, waiting
 
 
 def offered(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, Draw]:
-    """Strategy and, of audit cases, probability of those of these nodes that the queue offers now."""
-    result, graph = project.result(), project.graph
+    """Strategy and, of audit cases, probability of those of these nodes that the queue offers now.
+
+    Unless one strategy is named, a random check of any order that was kept with the run is one.
+    """
+    result = project.result()
     if result is None:
         return {}
     order = _order(project, result, Filter(), strategy=strategy)
-    shown = order.cases(OFFERED, provisional(project, result))
-    by_id = {str(graph.node_ids[query.node]): query for query in shown}
-    named = {node_id: by_id[node_id] for node_id in node_ids if node_id in by_id}
-    return {
-        node_id: (query.strategy, query.inclusion_probability, query.drawn_after)
-        for node_id, query in named.items()
-    }
+    shown = [order.cases(OFFERED, provisional(project, result))]
+    if strategy is None:
+        shown += [_checks(project, queries) for queries in every_kept(result.folder)]
+    graph, wanted = project.graph, set(node_ids)
+    draws: dict[str, Draw] = {}
+    for query in chain.from_iterable(shown):
+        node_id = str(graph.node_ids[query.node])
+        if node_id in wanted and (node_id not in draws or draws[node_id][1] is None):
+            draws[node_id] = (query.strategy, query.inclusion_probability, query.drawn_after)
+    return draws
+
+
+def _checks(project: Project, queries: list[Query]) -> list[Query]:
+    """Random checks among the next cases of an order."""
+    verdicts = project.verdicts()
+    ahead = [query for query in queries if verdicts[query.node] == -1][:OFFERED]
+    return [query for query in ahead if query.inclusion_probability is not None]
 
 
 def _order(project: Project, result: Result, where: Filter, **chosen: Any) -> _Order:
@@ -264,10 +279,7 @@ class _Order:
             self.project,
             nodes,
             result=self.result,
-            reasons=[
-                reason if reason and query.strategy in BY_SCORE else query.reason
-                for reason, query in zip(reasons, queries)
-            ],
+            reasons=[_told(reason, query) for reason, query in zip(reasons, queries)],
             # A draw from a narrowed queue does not stand for the graph.
             inclusion=[None if self.where.narrows else query.inclusion_probability for query in queries],
             bent=bent,
@@ -276,6 +288,14 @@ class _Order:
             replace(row, strategy=query.strategy, drawn_after=query.drawn_after)
             for row, query in zip(found, queries)
         ]
+
+
+def _told(score: str, query: Query) -> str:
+    """Why a case scores as it does, then why it was chosen, unless its place in the ranking says it all."""
+    if not score or query.strategy not in BY_SCORE:
+        return query.reason
+    by_rank = query.strategy != GreedyDiverse.name or query.reason.startswith("rank ")
+    return score if by_rank else f"{score}; {query.reason}"
 
 
 def _active(queries: Iterable[Query]) -> list[Query]:
