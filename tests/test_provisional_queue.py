@@ -159,7 +159,7 @@ def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -
     decide(project, next(row for row in project.queue(n=5) if row.inclusion_probability is None), "normal")
     assert main(["queue", "-p", "planted"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Provisional: 1 change of verdicts since run 1.")
+    assert shown.startswith("Provisional: 1 change since run 1.")
     assert "▲" in shown or "▼" in shown
     assert main(["queue", "-p", "planted", "--no-provisional"]) == 0
     assert "rovisional" not in capsys.readouterr().out

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from probe_detector import reading, register, unregister
 
+from gadcore.calibrate import band
 from gadcore.cases import as_json
 from gadcore.errors import InputError, NotFound, RunError
 from gadcore.graph import Graph, make_graph
@@ -235,7 +236,7 @@ def test_a_card_without_a_run(project: Workspace) -> None:
     card = project.case("n030")
     assert card.row.rank == 0
     assert card.rank_history == []
-    assert card.probability is None
+    assert (card.probability, card.probability_band) == (None, "")
     assert "nothing is ranked" in card.probability_reason
 
 
@@ -316,6 +317,7 @@ def test_probabilities_come_with_their_basis(project: Workspace) -> None:
     project.train("probe")
     card = project.case("n001")
     assert 0 < card.probability < 1
+    assert card.probability_band == band(card.probability)
     assert "8 anomalous and 22 normal" in card.probability_reason
 
 

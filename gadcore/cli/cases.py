@@ -89,8 +89,8 @@ def show_queue(given: Namespace) -> None:
     lines = []
     if any(row.provisional_rank for row in rows):
         run, fresh = project.queue_basis().run, project.counts()["fresh"]
-        changes = f"{fresh:,} change{'s' * (fresh != 1)} of verdicts"
-        lines.append(f"Provisional: {changes} since run {run}. Score and rank are the run's own.")
+        changes = f"{fresh:,} change{'s' * (fresh != 1)} since run {run}"
+        lines.append(f"Provisional: {changes}. Score and rank are the run's own.")
     if remark := project.queue_remark(len(rows), strategy=given.strategy, where=where):
         lines.append(remark)
     out(given, rows, *lines, *([queue_table(rows)] if rows else []))
@@ -111,7 +111,7 @@ def _card_lines(card: NodeCard) -> list[str]:
         f"rank {row.rank:,}, score {row.score:.4g}, percentile {row.percentile:.2f} ({card.band}), "
         f"verdict: {row.verdict or 'none'}",
     ]
-    lines.append(f"{_chance(card.probability)}{card.probability_reason}")
+    lines.append(f"{_chance(card.probability_band)}{card.probability_reason}")
     if card.note:
         lines.append(f"note: {card.note}")
     cells = [(a.column, a.value, _place(a.percentile, a.share)) for a in card.attributes]
@@ -124,8 +124,8 @@ def _place(percentile: float | None, share: float | None) -> str:
     return "" if share is None else f"shared by {share:.1f} %"
 
 
-def _chance(probability: float | None) -> str:
-    return "" if probability is None else f"probability about {probability:.0%}. "
+def _chance(band: str) -> str:
+    return f"probability {band}. " if band else ""
 
 
 def _why_lines(why: Explanation) -> list[str]:

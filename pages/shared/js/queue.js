@@ -95,7 +95,7 @@ class QueuePane {
       return;
     }
     fill(
-      this.basis, el("b", {}, "Provisional"), `: ${plural(verdicts, "verdict")} since run ${run} · `,
+      this.basis, el("b", {}, "Provisional"), `: ${plural(verdicts, "change")} since run ${run} · `,
       active ? `run ${active.number} is on its way` : button("rf-link", () => this.app.retrain(), { "data-testid": "basis-retrain" }, "Retrain"),
     );
   }
