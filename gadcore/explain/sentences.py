@@ -137,7 +137,7 @@ def node_sentences(
 def by_column(graph: Graph, values: Array) -> tuple[list[str], IntArray, Array]:
     """Names of the raw columns, the place of each feature's column among them, and the sums of its values."""
     names, place = _columns(graph.feature_columns)
-    return names, place, np.bincount(place, weights=values, minlength=len(names))
+    return names, place, np.asarray(np.bincount(place, values, len(names)), dtype=np.float64)
 
 
 @lru_cache(maxsize=KEPT)
