@@ -277,3 +277,18 @@ def test_the_queue_around_anomalies_follows_each_new_one(project: Workspace) -> 
         )
         offered = {row.node_id for row in project.queue(strategy="ring", n=40)}
         assert around <= offered
+
+
+def test_the_shell_names_the_commands_that_give_random_checks(project: Workspace, capsys) -> None:
+    shown = spoken(capsys, "audit", "-p", "net")
+    assert "`queue --strategy audit` gives the other 15 at once" in shown
+    assert "Random audit" not in shown
+    spoken(capsys, "queue", "-p", "net", "--audit-share", "0", "--keep")
+    shown = spoken(capsys, "audit", "-p", "net")
+    assert "switched off in the queue (`queue --audit-share 0.15 --keep` mixes them in)" in shown
+
+
+def test_the_shell_says_why_a_queue_is_empty(project: Workspace, capsys) -> None:
+    assert spoken(capsys, "queue", "-p", "net", "--strategy", "ring").startswith("No confirmed anomaly yet: ")
+    project.record_group([str(node) for node in project.graph.node_ids], "normal")
+    assert spoken(capsys, "queue", "-p", "net") == "Every node has a verdict.\n"
