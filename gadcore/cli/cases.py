@@ -115,7 +115,7 @@ def _card_lines(card: NodeCard) -> list[str]:
     if card.note:
         lines.append(f"note: {card.note}")
     cells = [(a.column, a.value, _place(a.percentile, a.share)) for a in card.attributes]
-    return [*lines, "", table(("attribute", "value", "among all nodes"), cells)]
+    return [*lines, "", table(("attribute", "value", "among all nodes"), cells)] if cells else lines
 
 
 def _place(percentile: float | None, share: float | None) -> str:

@@ -204,7 +204,8 @@ class Workspace(Insight, Verdicts):
     ) -> list[QueueRow]:
         """The next cases; what is None is as the project prefers.
 
-        ``provisional``: verdicts since the run count. ``dial``: 0 exploits the ranking, 1 explores.
+        ``provisional``: verdicts since the run count. ``dial``: 0 exploits the ranking, 1 explores. Random
+        checks are among the first cases only: those further ahead are drawn when their turn is near.
         """
         given = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
         tuning = {key: checked_preference(key, value) for key, value in given.items() if value is not None}

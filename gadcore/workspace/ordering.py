@@ -1,8 +1,9 @@
 """The queue: cases in the order of a query strategy over the run in use.
 
-An order is worked out once per run, strategy and filter, and kept with the run, so that all processes offer
-the same cases; labels only strike nodes off it. Where verdicts are
-let into the order before the next run, the strategy chooses again by the provisional ranking (reranking.py).
+An order is worked out per run, strategy and filter, a stretch at a time, and kept with the run, so that all
+processes offer the same cases; labels only strike nodes off it. A stretch is added when few cases wait,
+however many are asked for, and random checks are drawn for it alone. Where verdicts are let into the order
+before the next run, the strategy chooses again by the provisional ranking (reranking.py).
 Audit cases stay those that were drawn by the run's own scores, so that their recorded probabilities hold, and
 each comes after as many cases of the strategy as before.
 """
