@@ -69,6 +69,10 @@ MEASURED = (
     "99 % of them held the true value, whether or not anybody retrained."
 )
 
+# Words of the screen, which the shell has others for.
+BY_STRATEGY, TUNE = "the strategy Random audit", "Tune"
+NO_ANOMALY = "no anomaly has been found"
+
 Interval = tuple[float, float]
 
 
@@ -112,21 +116,25 @@ def audit(
     events: Iterable[LabelEvent],
     top: Sequence[Verdict | None] | None = None,
     least_recall: float = LEAST_RECALL,
+    mixed_in: bool = True,
 ) -> AuditReport:
     """Report on the current label events (one per node) of a graph with so many nodes.
 
     ``top`` has the verdicts of the list whose precision is asked for, best score first; without it that is
     the first stratum of the cases without a verdict. ``least_recall`` must be found for sure to stop.
+    ``mixed_in``: the queue has random checks, as the texts say.
     """
     checked_recall(least_recall)
     ordered = sorted((event for event in events if event.verdict is not None), key=lambda event: event.id)
     verdicts = [event.verdict for event in ordered]
     found, open_now = verdicts.count(Verdict.ANOMALOUS), n_nodes - len(ordered)
     draws, since = audit_draws(n_nodes, ordered), _since_hit(verdicts)
-    decided = sum(draw.anomalous is not None for draw in draws) if open_now else LEAST_RECALL_DRAWS
+    unsure = sum(draw.anomalous is None for draw in draws)
+    decided = len(draws) - unsure if open_now else LEAST_RECALL_DRAWS
     listed = [None] * min(open_now, top_size(open_now)) if top is None else top
     precision, precision_reason = precision_of(listed, draws, open_now)
-    reason = _too_few(decided, LEAST_DRAWS)
+    reason = _too_few(decided, LEAST_DRAWS, unsure, mixed_in)
+    too_few = _too_few(decided, LEAST_RECALL_DRAWS, unsure, mixed_in) if found else NO_ANOMALY
     left = None if reason else estimate_left(draws, found, open_now)
     recall, recall_interval = _recall(found, left) if decided >= LEAST_RECALL_DRAWS else (None, None)
     sure = left is not None and found > 0 and found >= least_recall * (found + left[1][1])
@@ -149,7 +157,7 @@ def audit(
         hint=hint,
         reason=reason,
         precision_reason=precision_reason,
-        recall_reason="" if recall is not None else _no_recall(found, decided),
+        recall_reason="" if recall is not None else too_few,
         checks_needed=needed,
         least_recall=least_recall,
     )
@@ -278,28 +286,26 @@ def _recall(found: int, left: tuple[float, Interval] | None) -> tuple[float | No
     return found / (found + estimate), (found / (found + high), found / (found + low))
 
 
-def _too_few(draws: int, least: int) -> str:
+def _too_few(draws: int, least: int, unsure: int, mixed_in: bool) -> str:
     """What is missing for an estimate, or an empty text."""
     if draws >= least:
         return ""
+    answered = f" ({unsure} answered unsure)" if unsure else ""
+    source = "The queue mixes them in" if mixed_in else f"They are switched off in the queue ({TUNE})"
     return (
-        f"{draws} of the {least} random checks that are needed have a verdict. The queue mixes them in; the "
-        f"strategy Random audit gives the other {least - draws} at once"
+        f"{draws} of the {least} random checks that are needed have a verdict{answered}. {source}; "
+        f"{BY_STRATEGY} gives the other {least - draws} at once"
     )
-
-
-def _no_recall(found: int, draws: int) -> str:
-    return _too_few(draws, LEAST_RECALL_DRAWS) if found else "no anomaly has been found"
 
 
 def _list_too_open(k: int, unknown: int, draws: Sequence[Draw]) -> str:
     """Why the precision of a list is not known, or an empty text."""
-    drawn = sum(draw.stratum == 0 for draw in draws)
+    drawn = sum(draw.stratum == 0 and draw.anomalous is not None for draw in draws)
     if drawn >= LEAST_TOP or unknown <= (1 - SETTLED) * k:
         return ""
     return (
-        f"{k - unknown:,} of these {k:,} cases have a verdict, and {drawn} random checks were made in the "
-        f"top. Needed: verdicts on half of the list, or {LEAST_TOP} such checks"
+        f"{k - unknown:,} of these {k:,} cases have a verdict, and {drawn} random checks of the top were "
+        f"decided. Needed: verdicts on half of the list, or {LEAST_TOP} such checks"
     )
 
 
@@ -379,7 +385,7 @@ def _way_on(needed: int, least_recall: float) -> str:
     if not needed:
         return "try another strategy"
     return (
-        f"try another strategy, or make {needed:,} more random checks (strategy Random audit); without a hit "
+        f"try another strategy, or make {needed:,} more random checks ({BY_STRATEGY}); without a hit "
         f"in them at least {least_recall:.0%} of all anomalies are found"
     )
 

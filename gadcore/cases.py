@@ -112,6 +112,7 @@ class NodeCard:
     row: QueueRow
     degree: int
     probability: float | None
+    probability_band: str  # as it is told to people: "20–50 %"; "" without a probability
     probability_reason: str  # basis, or why it is empty
     band: str  # "high", "raised", "usual", "low"
     attributes: list[Attribute]

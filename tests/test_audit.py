@@ -319,3 +319,15 @@ def test_clopper_pearson_is_exact(hits, draws):
     assert low == 0 or binom.sf(hits - 1, draws, low) == pytest.approx(BELOW)
     assert high == 1 or binom.cdf(hits, draws, high) == pytest.approx(ABOVE)
     assert (low == 0, high == 1) == (hits == 0, hits == draws)
+
+
+def test_answers_of_unsure_give_no_precision_and_are_told_apart():
+    """Forty random checks of the top, none decided."""
+    events = [event(i, None, chances(2000 - i)[0]) for i in range(40)]
+    report = audit(2000, events, [None] * 100)
+    assert (report.precision, report.draws) == (None, 0)
+    assert "0 random checks of the top were decided" in report.precision_reason
+    assert "have a verdict (40 answered unsure). The queue mixes them in" in report.reason
+    decided = [event(i, False, chances(2000 - i)[0]) for i in range(5)]
+    assert audit(2000, decided, [None] * 100).precision is not None
+    assert "switched off in the queue (Tune)" in audit(2000, events, [None] * 100, mixed_in=False).hint

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 from commands import answer, spoken
 from probe_detector import reading, register, unregister
 
 from gadcore.audit import audit_draws
 from gadcore.errors import LabelError
+from gadcore.graph import Graph, make_graph
 from gadcore.workspace import Workspace, ordering
 from gadcore.workspace.project import DERIVED
 
@@ -77,7 +80,9 @@ def test_random_checks_marked_together_are_draws(project: Workspace) -> None:
 def test_a_ring_labelled_in_the_shell_keeps_the_draw_of_its_case(project: Workspace, capsys) -> None:
     case = checks(project)[0]
     forget()
-    assert "(a random check" in spoken(capsys, "ring", "-p", "net", case.node_id, "--label", "anomalous")
+    assert "(one counts as a random check)" in spoken(
+        capsys, "ring", "-p", "net", case.node_id, "--label", "anomalous"
+    )
     assert project.current()[case.node_id].inclusion_probability == case.inclusion_probability
 
 
@@ -85,7 +90,7 @@ def test_the_shell_records_the_random_checks_of_the_queue(project: Workspace, ca
     case = checks(project)[0]
     forget()
     shown = spoken(capsys, "label", "-p", "net", case.node_id, "normal")
-    assert "(a random check)" in shown
+    assert "(counts as a random check)" in shown
     event = project.current()[case.node_id]
     assert (event.strategy, event.inclusion_probability) == ("audit", case.inclusion_probability)
     assert project.audit_report().draws == 1
@@ -101,6 +106,16 @@ def test_all_of_a_printed_audit_count_one_by_one(project: Workspace, capsys) -> 
         row["inclusion_probability"] for row in printed
     ]
     assert project.audit_report().draws == 8
+
+
+@pytest.mark.parametrize("tuning", [("--strategy", "audit"), ("--audit-share", "1")])
+def test_random_checks_of_another_queue_that_was_printed_count(project: Workspace, capsys, tuning) -> None:
+    printed = answer(capsys, "queue", "-p", "net", *tuning, "-n", "5")
+    for row in printed:
+        forget()
+        said = spoken(capsys, "label", "-p", "net", row["node_id"], "normal")
+        assert "(counts as a random check)" in said
+    assert project.audit_report().draws == 5
 
 
 def test_other_nodes_are_no_draws_whatever_strategy_is_named(project: Workspace, capsys) -> None:
@@ -138,9 +153,9 @@ def test_two_tabs_extend_an_order_without_doubling_cases(project: Workspace, mon
 
 
 def test_a_draw_remembers_when_it_was_drawn_however_late_it_is_answered(project: Workspace) -> None:
-    """Fifteen hits between draw and verdict must not be counted again in what the draw stands for."""
+    """Hits between draw and verdict must not be counted again in what the draw stands for."""
     case = checks(project)[-1]
-    others = [row for row in project.queue(n=40) if row.inclusion_probability is None][:15]
+    others = [row for row in project.queue(n=60) if row.inclusion_probability is None][:40]
     for row in others:
         project.record(row.node_id, "anomalous", strategy=row.strategy)
     event = project.record(
@@ -154,21 +169,94 @@ def test_a_draw_remembers_when_it_was_drawn_however_late_it_is_answered(project:
     draw = audit_draws(project.graph.n_nodes, project.verdicts_in_order())[0]
     assert (draw.found_before, draw.open_before) == (0, project.graph.n_nodes)
     after = project._project.view().last_id
-    fresh = [row for row in project.queue(n=290) if row.inclusion_probability is not None]
-    assert {row.drawn_after for row in fresh} == {0, after}
+    order = ordering._order(project._project, project.result(), ordering.Filter())
+    project.queue(n=60)
+    assert {query.drawn_after for query in order.queries if query.inclusion_probability} == {0, after}
 
 
 def test_a_waiting_case_that_is_drawn_becomes_a_random_check(project: Workspace) -> None:
     """Draws of cases that are queued anyway must not be lost, or the top would be drawn too seldom."""
-    first = project.queue(n=60)
-    longer = {row.node_id: row for row in project.queue(n=260)}
-    turned = [
-        row
-        for row in first
-        if row.inclusion_probability is None and longer[row.node_id].inclusion_probability is not None
-    ]
+    turned = []
+    for _ in range(4):
+        waiting = project.queue(n=75)
+        for row in waiting[:26]:
+            answer_as_offered(project, row)
+        later = {row.node_id: row for row in project.queue(n=300)}
+        still = [row for row in waiting[26:] if later[row.node_id] == row]
+        assert [row.node_id for row in still] == list(later)[: len(still)]
+        turned += [later[row.node_id] for row in waiting[26:] if later[row.node_id] != row]
     assert turned
-    assert [row.node_id for row in first] == list(longer)[: len(first)]
+    assert all(row.inclusion_probability and row.drawn_after for row in turned)
+
+
+def answer_as_offered(project: Workspace, row) -> None:
+    """A verdict as the screen gives it."""
+    project.record(
+        row.node_id,
+        "normal",
+        strategy=row.strategy,
+        inclusion_probability=row.inclusion_probability,
+        drawn_after=row.drawn_after,
+    )
+
+
+@pytest.mark.parametrize("labelled", [0, 40])
+def test_looking_far_ahead_changes_no_case(project: Workspace, labelled: int) -> None:
+    for row in project.queue(n=60)[:labelled]:
+        answer_as_offered(project, row)
+    before = project.queue(n=60)
+    assert sum(row.inclusion_probability is not None for row in before) in range(7, 15)
+    assert len(project.queue(n=4000)) == 300 - labelled
+    assert project.queue(n=60) == before
+    forget()
+    assert project.queue(n=60) == before
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_random_checks_keep_their_share_of_the_cases_served(settings, planted, warm: bool) -> None:
+    """With and without verdicts that move the queue between runs."""
+    register()
+    graph = many_copies(planted[0], 4)
+    project = Workspace.create("net", reading(graph), settings=settings)
+    if warm:
+        project.record_group([str(node) for node in graph.node_ids[-20:-10]], "normal")
+        project.record_group([str(node) for node in graph.node_ids[-10:]], "anomalous")
+    project.train("probe")
+    unregister()
+    served = []
+    for _ in range(300):
+        row = project.queue(n=60)[0]
+        served.append(row.inclusion_probability is not None)
+        answer_as_offered(project, row)
+    assert sum(served) in range(38, 53)
+    assert all(3 <= sum(served[start : start + 50]) <= 12 for start in range(0, 300, 50))
+
+
+def many_copies(graph: Graph, n: int) -> Graph:
+    """So many times the graph side by side."""
+    i, j = graph.adjacency.nonzero()
+    edges = np.hstack([np.vstack([i, j]) + k * graph.n_nodes for k in range(n)])
+    x = np.vstack([np.asarray(graph.x.todense() if sp.issparse(graph.x) else graph.x)] * n)
+    noise = np.random.default_rng(0).normal(0, 0.01, x.shape)
+    return make_graph([f"n{k:04d}" for k in range(n * graph.n_nodes)], edges, (x + noise).astype(np.float32))
+
+
+def test_a_small_graph_has_random_checks_for_the_nodes_that_it_has(settings) -> None:
+    register()
+    edges = np.array([np.arange(59), np.arange(1, 60)])
+    x = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+    project = Workspace.create("small", reading(make_graph(range(60), edges, x)), settings=settings)
+    project.train("probe")
+    unregister()
+    project.queue(n=400)
+    rows = project.queue(n=60)
+    assert len(rows) == 60
+    checks = [row.node_id for row in rows if row.inclusion_probability is not None]
+    assert len(checks) == 9
+    for row in rows[:5]:
+        answer_as_offered(project, row)
+    left = [row.node_id for row in project.queue(n=60) if row.inclusion_probability is not None]
+    assert left == [node for node in checks if node in left]
 
 
 def test_cases_opened_by_undo_come_back_into_a_queue_that_had_run_out(project: Workspace) -> None:
@@ -180,7 +268,7 @@ def test_cases_opened_by_undo_come_back_into_a_queue_that_had_run_out(project: W
 
 
 def test_the_queue_around_anomalies_follows_each_new_one(project: Workspace) -> None:
-    assert all(row.strategy != "ring" for row in project.queue(strategy="ring", n=20))
+    assert project.queue(strategy="ring", n=20) == []
     for node in range(2):
         name = str(project.graph.node_ids[node])
         project.record(name, "anomalous")
@@ -189,3 +277,18 @@ def test_the_queue_around_anomalies_follows_each_new_one(project: Workspace) -> 
         )
         offered = {row.node_id for row in project.queue(strategy="ring", n=40)}
         assert around <= offered
+
+
+def test_the_shell_names_the_commands_that_give_random_checks(project: Workspace, capsys) -> None:
+    shown = spoken(capsys, "audit", "-p", "net")
+    assert "`queue --strategy audit` gives the other 15 at once" in shown
+    assert "Random audit" not in shown
+    spoken(capsys, "queue", "-p", "net", "--audit-share", "0", "--keep")
+    shown = spoken(capsys, "audit", "-p", "net")
+    assert "switched off in the queue (`queue --audit-share 0.15 --keep` mixes them in)" in shown
+
+
+def test_the_shell_says_why_a_queue_is_empty(project: Workspace, capsys) -> None:
+    assert spoken(capsys, "queue", "-p", "net", "--strategy", "ring").startswith("No confirmed anomaly yet: ")
+    project.record_group([str(node) for node in project.graph.node_ids], "normal")
+    assert spoken(capsys, "queue", "-p", "net") == "Every node has a verdict.\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -111,6 +112,19 @@ def test_verdicts_from_elsewhere_do_not_bring_audit_cases_forward(project: Works
     assert places()[:3] == before[:3]
 
 
+def test_random_checks_that_were_put_off_do_not_come_in_a_row(project: Workspace) -> None:
+    """Sixty verdicts of a filter, which has no random checks, then the whole queue again."""
+    for row in project.queue(n=60, where=Filter(min_percentile=40)):
+        decide(project, row, "normal")
+    served = []
+    for _ in range(12):
+        row = project.queue(n=1)[0]
+        served.append(row.inclusion_probability is not None)
+        decide(project, row, "normal")
+    assert 3 <= sum(served) <= 5
+    assert not any(first and second for first, second in pairwise(served))
+
+
 def test_no_case_comes_twice_and_none_is_lost(project: Workspace) -> None:
     decide(project, project.queue(n=1)[0], "anomalous")
     rows = project.queue(n=1000)
@@ -142,10 +156,10 @@ def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -
     monkeypatch.setenv("GAD_HOME", str(project.settings.home))
     assert main(["queue", "-p", "planted"]) == 0
     assert "rovisional" not in capsys.readouterr().out
-    decide(project, project.queue(n=1)[0], "normal")
+    decide(project, next(row for row in project.queue(n=5) if row.inclusion_probability is None), "normal")
     assert main(["queue", "-p", "planted"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Provisional: 1 verdict(s) since run 1.")
+    assert shown.startswith("Provisional: 1 change since run 1.")
     assert "▲" in shown or "▼" in shown
     assert main(["queue", "-p", "planted", "--no-provisional"]) == 0
     assert "rovisional" not in capsys.readouterr().out

@@ -62,6 +62,19 @@ def test_every_strategy_copes_with_little(name):
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("cold", [False, True])
+def test_a_pool_without_nodes_gives_no_case(name, cold):
+    empty = Pool(scores=np.zeros(0), cold=cold)
+    assert STRATEGIES[name].select(empty, 10, rng()) == queue_order(empty, name, 10, rng()) == []
+    assert STRATEGIES[name].select(replace(empty, basis=np.zeros((0, 3))), 10, rng()) == []
+
+
+def test_with_neither_basis_nor_embedding_nothing_is_a_near_duplicate():
+    nodes = [query.node for query in STRATEGIES["top"].select(Pool(scores=-np.arange(300.0)), 10, rng())]
+    assert nodes == list(range(10))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_filter_is_kept(name, pool):
     allowed = np.arange(pool.n) % 2 == 0
     queries = STRATEGIES[name].select(replace(pool, allowed=allowed), 10, rng())
@@ -228,6 +241,23 @@ def test_queue_mixes_audit_cases_in_about_their_share(pool):
         shares.append(np.mean([query.inclusion_probability is not None for query in queue]))
     assert np.mean(shares) == pytest.approx(AUDIT_SHARE, rel=0.15)
     assert not any(q.inclusion_probability for q in queue_order(pool, "top", 40, rng(), audit_share=0.0))
+
+
+@pytest.mark.parametrize(("nodes", "expected"), [(5, range(0, 2)), (60, range(9, 10))])
+def test_audit_slots_follow_the_nodes_that_there_are(nodes, expected):
+    queue = queue_order(Pool(scores=np.arange(float(nodes))), "top", 400, rng())
+    assert len(queue) == nodes
+    assert sum(query.inclusion_probability is not None for query in queue) in expected
+
+
+def test_what_waits_in_the_queue_comes_again_only_if_it_is_drawn(pool):
+    waiting = {query.node for query in queue_order(pool, "top", 60, rng())}
+    more = queue_order(pool, "top", 100, np.random.default_rng(3), waiting=waiting)
+    assert len(more) == 100
+    assert sum(query.inclusion_probability is not None for query in more) == 15
+    assert all(query.inclusion_probability for query in more if query.node in waiting)
+    more = queue_order(pool, "audit", 100, np.random.default_rng(3), waiting=waiting)
+    assert not waiting & {query.node for query in more}
 
 
 def test_unknown_strategy_is_named_with_those_there_are(pool):

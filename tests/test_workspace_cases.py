@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from probe_detector import reading, register, unregister
 
+from gadcore.calibrate import band
 from gadcore.cases import as_json
 from gadcore.errors import InputError, NotFound, RunError
 from gadcore.graph import Graph, make_graph
@@ -85,6 +86,13 @@ def test_the_queue_keeps_still_while_labels_come_in_if_told_to(ranked: Workspace
     assert before[4] in ids(ranked.queue(n=40))
 
 
+def test_a_row_tells_why_it_was_chosen_besides_why_it_scores(ranked: Workspace) -> None:
+    rows = [row for row in ranked.queue(n=20) if row.strategy == "greedy-diverse"]
+    assert all(row.reason.endswith("ranks high and is unlike all cases so far") for row in rows)
+    assert any("; " in row.reason for row in rows)
+    assert not any("; rank" in row.reason for row in ranked.queue(n=20, strategy="top"))
+
+
 def test_audit_cases_carry_their_inclusion_probability(ranked: Workspace) -> None:
     rows = ranked.queue(n=100)
     audit = [row for row in rows if row.inclusion_probability is not None]
@@ -107,6 +115,41 @@ def test_the_queue_ends_when_every_node_has_a_label(ranked: Workspace) -> None:
     assert set(ids(ranked.queue(n=50))) == set(everything[-3:])
     ranked.record_group(everything[-3:], "n")
     assert ranked.queue(n=50) == []
+
+
+@pytest.mark.parametrize("tuning", [{"audit_share": 2.0}, {"dial": 5.0}, {"near_duplicates": "yes"}])
+def test_tuning_out_of_range_is_refused(ranked: Workspace, tuning) -> None:
+    with pytest.raises(InputError, match=next(iter(tuning))):
+        ranked.queue(**tuning)
+
+
+def test_a_queue_without_cases_says_why(ranked: Workspace) -> None:
+    def said(**given) -> str:
+        return ranked.queue_remark(len(ranked.queue(n=50, **given)), **given)
+
+    assert said() == ""
+    assert said(strategy="ring").startswith("No confirmed anomaly yet: ")
+    assert said(where=Filter(verdict="unsure")) == "No node fits this filter. Choose another one."
+    everything = [str(node) for node in ranked.graph.node_ids]
+    ranked.record_group(everything[:100], "n")
+    ranked.record(everything[-1], "a")
+    assert said(strategy="ring") == ""
+    young = Filter(column="age", value="17")
+    assert said(where=young) == "No node without a verdict fits this filter. Choose another one."
+    ranked.record_group([node for node in everything[100:] if node != everything[-1]], "n")
+    assert said() == said(strategy="ring") == said(where=young) == "Every node has a verdict."
+
+
+def test_a_filter_that_narrows_has_no_random_checks_unless_asked_for(ranked: Workspace) -> None:
+    """They would stand for no more than the filter lets through, in front of its best cases."""
+    where = Filter(min_percentile=80, max_percentile=100)
+    rows = ranked.queue(n=200, where=where)
+    assert len(rows) == 60
+    assert "audit" not in {row.strategy for row in rows}
+    assert ranked.queue_remark(len(rows), where=where) == ""
+    drawn = ranked.queue(n=20, where=where, strategy="audit")
+    assert {(row.strategy, row.inclusion_probability) for row in drawn} == {("audit", None)}
+    assert "do not count" in ranked.queue_remark(len(drawn), where=where, strategy="audit")
 
 
 def test_moves_are_counted_from_the_run_before(ranked: Workspace) -> None:
@@ -197,7 +240,7 @@ def test_a_card_without_a_run(project: Workspace) -> None:
     card = project.case("n030")
     assert card.row.rank == 0
     assert card.rank_history == []
-    assert card.probability is None
+    assert (card.probability, card.probability_band) == (None, "")
     assert "nothing is ranked" in card.probability_reason
 
 
@@ -278,6 +321,7 @@ def test_probabilities_come_with_their_basis(project: Workspace) -> None:
     project.train("probe")
     card = project.case("n001")
     assert 0 < card.probability < 1
+    assert card.probability_band == band(card.probability)
     assert "8 anomalous and 22 normal" in card.probability_reason
 
 

@@ -93,11 +93,14 @@ def show_queue(given: Namespace) -> None:
     rows = project.queue(
         n=given.n, where=where, analyst=given.analyst, provisional=given.provisional, **tuning
     )
-    lines = [queue_table(rows)]
+    lines = []
     if any(row.provisional_rank for row in rows):
         run, fresh = project.queue_basis().run, project.counts()["fresh"]
-        lines.insert(0, f"Provisional: {fresh} verdict(s) since run {run}. Score and rank are the run's own.")
-    out(given, rows, *lines)
+        changes = f"{fresh:,} change{'s' * (fresh != 1)} since run {run}"
+        lines.append(f"Provisional: {changes}. Score and rank are the run's own.")
+    if remark := project.queue_remark(len(rows), strategy=given.strategy, where=where):
+        lines.append(remark)
+    out(given, rows, *lines, *([queue_table(rows)] if rows else []))
 
 
 def explain_node(given: Namespace) -> None:
@@ -115,11 +118,11 @@ def _card_lines(card: NodeCard) -> list[str]:
         f"rank {row.rank:,}, score {row.score:.4g}, percentile {row.percentile:.2f} ({card.band}), "
         f"verdict: {row.verdict or 'none'}",
     ]
-    lines.append(f"{_chance(card.probability)}{card.probability_reason}")
+    lines.append(f"{_chance(card.probability_band)}{card.probability_reason}")
     if card.note:
         lines.append(f"note: {card.note}")
     cells = [(a.column, a.value, _place(a.percentile, a.share)) for a in card.attributes]
-    return [*lines, "", table(("attribute", "value", "among all nodes"), cells)]
+    return [*lines, "", table(("attribute", "value", "among all nodes"), cells)] if cells else lines
 
 
 def _place(percentile: float | None, share: float | None) -> str:
@@ -128,13 +131,13 @@ def _place(percentile: float | None, share: float | None) -> str:
     return "" if share is None else f"shared by {share:.1f} %"
 
 
-def _chance(probability: float | None) -> str:
-    return "" if probability is None else f"probability about {probability:.0%}. "
+def _chance(band: str) -> str:
+    return f"probability {band}. " if band else ""
 
 
 def _why_lines(why: Explanation) -> list[str]:
-    reasons = [f"· {reason}" for reason in why.reasons]
-    return ["", "Why:", *reasons, *_sum_lines(why), *_edge_lines(why), *_example_lines(why)]
+    reasons = ["", "Why:", *(f"· {reason}" for reason in why.reasons)] if why.reasons else []
+    return [*reasons, *_sum_lines(why), *_edge_lines(why), *_example_lines(why)]
 
 
 def _sum_lines(why: Explanation) -> list[str]:

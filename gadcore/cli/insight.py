@@ -58,7 +58,11 @@ def show_audit(given: Namespace) -> None:
 
 
 def _audit_lines(report: AuditReport) -> list[str]:
-    from gadcore.audit import MEASURED
+    from gadcore.audit import BY_STRATEGY, MEASURED, TUNE
+
+    def in_the_shell(text: str) -> str:
+        there = text.replace(BY_STRATEGY, "`queue --strategy audit`")
+        return there.replace(f"({TUNE})", "(`queue --audit-share 0.15 --keep` mixes them in)")
 
     rows = [
         (f"precision of the top {report.top:,}", *_percent(report.precision, report.precision_interval)),
@@ -66,7 +70,7 @@ def _audit_lines(report: AuditReport) -> list[str]:
         ("recall so far", *_percent(report.recall, report.recall_interval)),
     ]
     reasons = (report.precision_reason, report.reason, report.recall_reason)
-    shown = [(*row[:3], "" if row[1] else reason) for row, reason in zip(rows, reasons)]
+    shown = [(*row[:3], "" if row[1] else in_the_shell(reason)) for row, reason in zip(rows, reasons)]
     return [
         f"{report.found:,} anomalies among {report.labelled:,} labels; "
         f"{report.hits:,} hits in {report.draws:,} random checks; "
@@ -74,7 +78,7 @@ def _audit_lines(report: AuditReport) -> list[str]:
         "",
         table(("figure", "estimate", "95 % interval", "why empty"), shown),
         "",
-        report.hint,
+        in_the_shell(report.hint),
         *([MEASURED] if report.left is not None or report.precision is not None else []),
     ]
 

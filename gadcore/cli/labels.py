@@ -36,8 +36,9 @@ def add_commands(commands: Commands) -> None:
     )
     label.add_argument(
         "--strategy",
-        help="the queue that the case came from (default: the project's). A verdict on one of its random "
-        "checks counts for the audit; other nodes never do, nor do groups that count less than in full",
+        help="the queue that the case came from (default: the project's, and the random checks of all that "
+        "were shown). A verdict on a random check counts for the audit; other nodes never do, nor do groups "
+        "that count less than in full",
     )
     label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
@@ -217,8 +218,9 @@ def _checked(events: list[LabelEvent]) -> str:
     drawn = sum(event.inclusion_probability is not None for event in events)
     if not drawn:
         return ""
-    checks = "a random check" if drawn == 1 else f"{drawn:,} random checks"
-    return f" ({checks})" if len(events) == 1 else f" ({checks} among them)"
+    if len(events) == 1:
+        return " (counts as a random check)"
+    return " (one counts as a random check)" if drawn == 1 else f" ({drawn:,} count as random checks)"
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -20,7 +20,15 @@ from gadcore.cases import Explanation, Part, QueueRow
 from gadcore.explain.accounts import Account
 from gadcore.explain.columns import Columns
 from gadcore.explain.models import Model, read_model
-from gadcore.explain.sentences import columns_of, node_sentences, percent_text, standing_text, tendency
+from gadcore.explain.sentences import (
+    by_column,
+    columns_of,
+    node_sentences,
+    percent_text,
+    raising,
+    standing_text,
+    tendency,
+)
 from gadcore.explain.view import Variants, affordable_edges, view_of
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.labels import Labels
@@ -29,8 +37,10 @@ from gadcore.similar import nearest, space_of
 
 SHOWN = 12  # parts of a kind that are listed one by one; the rest is one part
 EDGES, FEWEST = 12, 2  # edges whose removal is tried: at most, and at least if each costs much
+NAMED = 3  # neighbours in a sentence
 EXAMPLES = 6  # labelled nodes shown
 OTHER_ATTRIBUTES, OTHER_NODES = "other attributes", "other nodes"
+ITSELF = "the node itself"  # in a graph without attributes
 NO_ACCOUNT = "this model keeps no account of its score: reasons come from peers and neighbours"
 
 Scores = npt.NDArray[np.floating]
@@ -56,10 +66,10 @@ def explain(
     edges, not_tried = ([], 0.0) if account is None else _edge_parts(graph, model, variants)
     score = float(scores[node])
     verdicts = {int(v): True for v in labels.anomalous} | {int(v): False for v in labels.normal}
-    order = None if account is None else np.argsort(-account.own)[:SHOWN]
-    if account is not None and order is not None:
-        order = order[account.own[order] > 0]
+    order = None if account is None else raising(graph, account.own)
     told = node_sentences(graph, node, tendency(graph, scores), verdicts, order)
+    if account is not None and graph.attribute_free:
+        told += _raised_by(graph, node, account)
     attributes = [] if account is None else _attribute_parts(graph, node, account)
     neighbours = [] if account is None else _node_parts(graph, node, account, verdicts)
     base = 0.0 if account is None else account.base
@@ -104,10 +114,9 @@ def _edges_to_try(graph: Graph, scores: Scores, node: int, most: int) -> IntArra
 
 def _attribute_parts(graph: Graph, node: int, account: Account) -> list[Part]:
     """Own attributes by raw column, largest first, the rest as one part."""
-    names = list(dict.fromkeys(graph.feature_columns))
-    place = {name: i for i, name in enumerate(names)}
-    of = np.array([place[name] for name in graph.feature_columns])
-    value = np.bincount(of, weights=account.own, minlength=len(names))
+    names, _, value = by_column(graph, account.own)
+    if graph.attribute_free:
+        return [Part("attribute", ITSELF, float(value.sum()), "its place among the links")]
     shown = [i for i in np.argsort(-np.abs(value))[:SHOWN] if abs(value[i]) > 1e-12]
     columns = columns_of(graph)
     parts = [Part("attribute", names[i], float(value[i]), _standing(columns, names[i], node)) for i in shown]
@@ -141,6 +150,14 @@ def _node_parts(graph: Graph, node: int, account: Account, verdicts: dict[int, b
     if others > 0:
         parts.append(Part("neighbour", OTHER_NODES, rest, f"{others:,} nodes nearby"))
     return parts
+
+
+def _raised_by(graph: Graph, node: int, account: Account) -> list[str]:
+    """A sentence that names the linked nodes which raise the score most; none where no link does."""
+    linked = graph.neighbours(node)[0]
+    best = linked[np.argsort(-account.nodes[linked], kind="stable")][:NAMED]
+    names = [graph.full_name(int(other)) for other in best if account.nodes[other] > 1e-12]
+    return [f"raised most by its link{'s' * (len(names) != 1)} to {', '.join(names)}"] if names else []
 
 
 def _relation(graph: Graph, node: int, linked: bool, verdicts: dict[int, bool]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ RARE = 10.0  # per cent of nodes up to which a value is worth a sentence
 HALF = 50.0  # per cent of nodes
 HIGH = 0.9  # mean percentile of neighbours worth a sentence
 WORDS = 50  # different values from which a column is one of names, each rare and none worth a sentence
+MOST = 12  # columns looked at for a sentence
 KEPT = 4
 
 
@@ -124,14 +126,33 @@ def node_sentences(
         known.percentile[neighbours]
     )
     if order is None:
-        pull = known.pull(graph, node)
-        order = np.argsort(-pull)[:12]
-        order = order[pull[order] > 0]
+        order = raising(graph, known.pull(graph, node))
     told = [around] if around else []
     told += telling_attributes(graph, node, order, 3 - len(told))
     if len(told) < 2 and not around and not len(neighbours):
         told.append("no neighbours")
     return told
+
+
+def by_column(graph: Graph, values: Array) -> tuple[list[str], IntArray, Array]:
+    """Names of the raw columns, the place of each feature's column among them, and the sums of its values."""
+    names, place = _columns(graph.feature_columns)
+    return names, place, np.asarray(np.bincount(place, values, len(names)), dtype=np.float64)
+
+
+@lru_cache(maxsize=KEPT)
+def _columns(of_features: tuple[str, ...]) -> tuple[list[str], IntArray]:
+    places = {name: i for i, name in enumerate(dict.fromkeys(of_features))}
+    return list(places), np.array([places[name] for name in of_features], dtype=np.int64)
+
+
+def raising(graph: Graph, values: Array) -> IntArray:
+    """A feature of each column whose values together are above 0, the largest sum first; MOST at most."""
+    _, place, sums = by_column(graph, values)
+    by_value = np.argsort(-values, kind="stable")
+    best = by_value[np.unique(place[by_value], return_index=True)[1]]  # by column
+    order = np.argsort(-sums, kind="stable")[:MOST]
+    return np.asarray(best[order[sums[order] > 0]], dtype=np.int64)
 
 
 def telling_attributes(graph: Graph, node: int, order: IntArray, n: int) -> list[str]:

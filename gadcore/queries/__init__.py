@@ -8,6 +8,7 @@ numpy and scipy only; under 20 ms at 20,000 nodes.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -51,21 +52,25 @@ def queue_order(
     rng: Random | None = None,
     audit_share: float = AUDIT_SHARE,
     dial: float | None = None,
+    waiting: Collection[int] = (),
 ) -> list[Query]:
     """The queue as shown: the strategy's cases with a random audit case in between.
 
     ``dial`` (0 exploit … 1 explore) replaces the pool's. Audit cases are spread evenly at random offsets.
+    Nodes ``waiting`` in the queue already come again only where they are drawn.
     """
     chosen = find_strategy(strategy) if isinstance(strategy, str) else strategy
     rng = np.random.default_rng(pool.seed) if rng is None else rng
     if dial is not None:
         pool = replace(pool, dial=dial)
     if chosen.name == Audit.name:
-        return chosen.select(pool, n, rng)
+        drawn = chosen.select(pool, n + len(waiting), rng)
+        return [query for query in drawn if query.node not in waiting][:n]
+    n = min(n, len(pool.open) - len(waiting))
     slots = _audit_slots(n, audit_share, rng)
     audit = STRATEGIES[Audit.name].select(pool, len(slots), rng)
-    drawn = {query.node for query in audit}
-    active = [q for q in chosen.select(pool, n + len(drawn), rng) if q.node not in drawn]
+    taken = {query.node for query in audit} | set(waiting)
+    active = [q for q in chosen.select(pool, n + len(taken), rng) if q.node not in taken]
     return interleave(active, dict(zip(slots, audit)), n)
 
 

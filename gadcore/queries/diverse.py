@@ -38,7 +38,7 @@ class Medoids(QueryStrategy):
         groups = medoids(pool.space, min(k, pool.n), pool.seed)
         free = np.isin(groups.nodes, pool.open)
         return [
-            self.query(v, size / pool.n, f"typical of a group of {size:,} similar nodes")
+            self.query(v, size / pool.n, _typical(int(size)))
             for v, size in zip(groups.nodes[free], groups.sizes[free])
         ]
 
@@ -78,7 +78,7 @@ class GreedyDiverse(QueryStrategy):
         self, pool: Pool, left: IntArray, window: int, n: int, begun: Sequence[int] = ()
     ) -> list[Query]:
         size = max(window, n)
-        head = left[:size] if pool.near_duplicates else distinct(pool.space, left, size, pool.seed, begun)
+        head = distinct(pool.space, left, size, pool.seed, begun) if pool.distinct else left[:size]
         if window <= n + len(begun):
             return [self._ranked(pool, v) for v in head[:n]]
         picks = farthest_first(pool.space, head, np.asarray(pool.recent[-BATCH:], dtype=np.int64), n)
@@ -125,6 +125,10 @@ class Ring(QueryStrategy):
             for i in np.argsort(-utility, kind="stable")
         }
         return [found[int(v)] for v in without_duplicates(pool, np.array(list(found), dtype=np.int64), n)]
+
+
+def _typical(size: int) -> str:
+    return f"typical of a group of {size:,} similar nodes" if size > 1 else "like no other node"
 
 
 def _linked(count: float) -> str:

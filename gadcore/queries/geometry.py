@@ -65,6 +65,8 @@ def medoids(space: Float32, k: int, seed: int) -> Medoids:
     """k-means (k-means++, then Lloyd) on a sample; the node nearest to each centre stands for its cluster."""
     rng = np.random.default_rng(seed)
     n = len(space)
+    if not n:
+        return Medoids(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     nodes = np.arange(n) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
     sample = space[nodes]
     centres = _plus_plus(sample, min(k, len(sample)), rng)

@@ -53,6 +53,11 @@ class Pool:
     begun: Sequence[int] = ()  # nodes of the batch that was begun: the first of the next cases complete it
 
     @property
+    def distinct(self) -> bool:
+        """Whether a batch holds no near-duplicates: not if these are asked for, or nothing tells them."""
+        return not self.near_duplicates and (self.basis is not None or self.embedding is not None)
+
+    @property
     def n(self) -> int:
         return len(self.scores)
 

@@ -20,7 +20,7 @@ def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
 
     What looks like a case of one batch waits for the next.
     """
-    if pool.near_duplicates or len(ranked) <= 1:
+    if not pool.distinct or len(ranked) <= 1:
         return ranked[:n]
     batches: list[IntArray] = []
     left, missing = ranked, min(n, len(ranked))
@@ -119,7 +119,7 @@ class Bisection(QueryStrategy):
             if found is None:
                 continue
             node = int(place[found])
-            if not pool.near_duplicates and near(pool.space, _nodes(chosen), node, pool.seed).any():
+            if pool.distinct and near(pool.space, _nodes(chosen), node, pool.seed).any():
                 place[pool.rank[pool.open[near(pool.space, pool.open, node, pool.seed)]]] = -1
                 gaps.append((a, b))
                 continue

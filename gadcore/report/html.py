@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gadcore.calibrate import band
 from gadcore.export import Filters
 from gadcore.report.facts import BARS, MARKS, Facts, gather
 from gadcore.report.picture import VERDICT_COLOURS, plain
@@ -101,8 +102,8 @@ def _row(row: dict[str, Any]) -> str:
 
 
 def probability_text(value: float) -> str:
-    """A probability in per cent, or a dash where there is none."""
-    return "–" if value != value else f"{100 * value:.0f} %"
+    """The band of a probability, or a dash where there is none."""
+    return "–" if value != value else band(value)
 
 
 def why(row: dict[str, Any]) -> str:

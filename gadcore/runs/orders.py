@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from gadcore.graph import FloatArray, Graph
 from gadcore.labels import LabelEvent, Labels
 from gadcore.queries import AUDIT_SHARE, DEFAULT, DIAL, Pool, Query, queue_order
 from gadcore.queries.pool import RECENT
+from gadcore.queries.sampling import Audit
 from gadcore.store import Store
 
 AHEAD = 100  # cases worked out at a time
@@ -66,12 +67,13 @@ def work_out(
     with_audit: bool = True,
     moment: int = 0,
     begun: Sequence[int] = (),
+    waiting: Collection[int] = (),
 ) -> list[Query]:
     """The next ``n`` cases; the same run and labels give the same order.
 
     ``with_audit=False`` leaves the cases of the strategy alone, with no random ones in between. Random ones
     are drawn after the label event with the id ``moment``, the last of ``labels``. ``begun`` are the nodes of
-    a batch that the first cases complete.
+    a batch that the first cases complete, ``waiting`` those that are queued already (``queue_order``).
     """
     latest = sorted(events, key=lambda event: event.id)[-RECENT:]
     pool = Pool(
@@ -91,11 +93,20 @@ def work_out(
     )
     # Another seed at another moment, or draws of one order would tell those of the next.
     rng = np.random.default_rng([zlib.crc32(ranking.run_id.encode()), moment])
-    found = queue_order(pool, choice.strategy, n, rng, choice.audit_share if with_audit else 0.0)
+    share = choice.audit_share if with_audit else 0.0
+    found = queue_order(pool, choice.strategy, n, rng, share, waiting=waiting)
+    if choice.strategy != Audit.name and len(found) < min(n, len(pool.open) - len(waiting)):
+        found = _up_to_last_active(found)
     return [
         query if query.inclusion_probability is None else replace(query, drawn_after=moment)
         for query in found
     ]
+
+
+def _up_to_last_active(found: list[Query]) -> list[Query]:
+    """Without random checks behind the last case of a strategy that has no more: nothing is between them."""
+    places = [place for place, query in enumerate(found) if query.inclusion_probability is None]
+    return found[: places[-1] + 1] if places else []
 
 
 def document(choice: Choice, queries: list[Query]) -> dict[str, Any]:
@@ -110,6 +121,17 @@ def kept(run: Path, order: dict[str, Any], choice: Choice) -> list[Query]:
     if order.get("choice") != asdict(choice):
         return []
     return [Query(**query) for query in order["queries"]]
+
+
+def every_kept(run: Path) -> list[list[Query]]:
+    """The cases of every order that was kept with a run, the latest order first."""
+    files = sorted((run / "orders").glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    found = []
+    for path in files:
+        with suppress(OSError, ValueError):
+            order = json.loads(path.read_text(encoding="utf-8"))
+            found.append([Query(**query) for query in order["queries"]])
+    return found
 
 
 def keep(run: Path, choice: Choice, queries: list[Query]) -> None:

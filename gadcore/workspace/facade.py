@@ -19,6 +19,7 @@ from gadcore.cases import (
     RunInfo,
 )
 from gadcore.graph import FloatArray, Graph, Truth
+from gadcore.preferences import checked_preference
 from gadcore.runs import OnProgress, Result, end_lost_runs, perform
 from gadcore.runs.orders import Choice
 from gadcore.settings import Settings
@@ -203,12 +204,18 @@ class Workspace(Insight, Verdicts):
     ) -> list[QueueRow]:
         """The next cases; what is None is as the project prefers.
 
-        ``provisional``: verdicts since the run count. ``dial``: 0 exploits the ranking, 1 explores.
+        ``provisional``: verdicts since the run count. ``dial``: 0 exploits the ranking, 1 explores. Random
+        checks are among the first cases only: those further ahead are drawn when their turn is near.
         """
-        tuning = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
+        given = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
+        tuning = {key: checked_preference(key, value) for key, value in given.items() if value is not None}
         return ordering.queue(
             self._project, strategy, positive(n, "n"), where, analyst, provisional, **tuning
         )
+
+    def queue_remark(self, waiting: int, *, strategy: str | None = None, where: Filter | None = None) -> str:
+        """What there is to say of a queue with so many cases, for instance why it has none; mostly ""."""
+        return ordering.remark(self._project, strategy, where, waiting)
 
     def queue_choice(self) -> Choice:
         """How the project prefers its cases to be chosen."""

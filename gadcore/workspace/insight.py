@@ -12,6 +12,7 @@ from gadcore.graph import FloatArray
 from gadcore.labels import LabelEvent
 from gadcore.moved import Moved, Ranking, label_changes, movers, other_differences
 from gadcore.runs import Result
+from gadcore.runs.orders import Choice
 from gadcore.second_look import Doubt, SecondLook, doubts, total
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import positive
@@ -36,15 +37,15 @@ class Insight:
         least = self.least_recall() if recall is None else recall
         project, size = self._project, self._project.graph.n_nodes
         k = min(positive(k, "k"), size)
-        events = self.verdicts_in_order()
-        result = project.result()
+        events, result = self.verdicts_in_order(), project.result()
+        mixed_in = Choice.preferred(project.store, project.id).audit_share > 0
         if result is None:
-            report = audit(size, events, least_recall=least)
+            report = audit(size, events, least_recall=least, mixed_in=mixed_in)
             return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)
         current = project.view().current
         ids = [str(project.graph.node_ids[node]) for node in result.order[:k]]
         verdicts = [current[node_id].verdict if node_id in current else None for node_id in ids]
-        return audit(size, events, verdicts, least)
+        return audit(size, events, verdicts, least, mixed_in)
 
     def least_recall(self) -> float:
         """The part of all anomalies that must be found for sure before the audit says stop."""

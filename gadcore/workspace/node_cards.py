@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gadcore.agreement import dispute_on, judges
 from gadcore.calibrate import LEAST
+from gadcore.calibrate import band as probability_band
 from gadcore.cases import NodeCard, QueueRow
 from gadcore.explain.sentences import columns_of, verdict_sentence
 from gadcore.labels import LabelEvent
@@ -38,6 +39,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         row=row,
         degree=len(project.graph.neighbours(node)[0]),
         probability=None if probability is None else float(probability),
+        probability_band="" if probability is None else probability_band(float(probability)),
         probability_reason=_basis(project, result) if result else "No probability yet: nothing is ranked.",
         band=band(row.percentile) if result else "",
         attributes=columns_of(project.graph).of(node),

@@ -1,8 +1,9 @@
 """The queue: cases in the order of a query strategy over the run in use.
 
-An order is worked out once per run, strategy and filter, and kept with the run, so that all processes offer
-the same cases; labels only strike nodes off it. Where verdicts are
-let into the order before the next run, the strategy chooses again by the provisional ranking (reranking.py).
+An order is worked out per run, strategy and filter, a stretch at a time, and kept with the run, so that all
+processes offer the same cases; labels only strike nodes off it. A stretch is added when few cases wait,
+however many are asked for, and random checks are drawn for it alone. Where verdicts are let into the order
+before the next run, the strategy chooses again by the provisional ranking (reranking.py).
 Audit cases stay those that were drawn by the run's own scores, so that their recorded probabilities hold, and
 each comes after as many cases of the strategy as before.
 """
@@ -10,8 +11,9 @@ each comes after as many cases of the strategy as before.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,22 +21,32 @@ import numpy.typing as npt
 
 from gadcore.cases import QueueRow
 from gadcore.explain import reasons as why
+from gadcore.labels import LabelEvent
 from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
-from gadcore.queries.diverse import Ring
+from gadcore.queries.diverse import GreedyDiverse, Ring
 from gadcore.queries.pool import BATCH
+from gadcore.queries.ranked import Top
 from gadcore.queries.sampling import Audit
 from gadcore.runs import Result
-from gadcore.runs.orders import AHEAD, Choice, Ranking, keep, kept, work_out
+from gadcore.runs.orders import AHEAD, Choice, Ranking, every_kept, keep, kept, work_out
 from gadcore.workspace.labelling import Draw
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows
 from gadcore.workspace.reranking import provisional
 from gadcore.workspace.training import unranked
 
-# Cases of these strategies are told by why they score as they do, others by why they were chosen.
-BY_SCORE = ("greedy-diverse", "top", "audit")
-OFFERED = 60  # next cases that count as offered: as many as a screen is sent
+# Cases of these strategies are told by why they score as they do, others by why they were chosen alone.
+BY_SCORE = (GreedyDiverse.name, Top.name, Audit.name)
+COMPLETE = "Every node has a verdict."
+UNFIT = "No node fits this filter. Choose another one."
+NONE_OPEN = "No node without a verdict fits this filter. Choose another one."
+UNCOUNTED = "Checks within a filter do not count for the audit."
+NONE_FOUND = (
+    "No confirmed anomaly yet: this order asks about the neighbours of such. Choose another one until then."
+)
+NONE_AROUND = "Every neighbour of a confirmed anomaly has a verdict. Choose another order."
+OFFERED = 75  # next cases that are drawn for and count as offered: no screen has more
 
 
 def queue(
@@ -64,19 +76,48 @@ def queue(
     return rows(project, nodes, result=result, reasons=first_reasons(project, result, nodes), strategy="top")
 
 
+def remark(project: Project, strategy: str | None, where: Filter | None, waiting: int) -> str:
+    """What there is to say of a queue with so many cases besides them, for instance why it has none."""
+    where = where or Filter()
+    strategy = Choice.preferred(project.store, project.id, strategy=strategy).strategy
+    to_decide = where.verdict in (None, "unlabelled")
+    if to_decide and not (project.verdicts() == -1).any():
+        return COMPLETE
+    if to_decide and where.narrows and waiting and strategy == Audit.name:
+        return UNCOUNTED
+    if waiting or project.result() is None:
+        return ""
+    if to_decide and strategy == Ring.name and not where.narrows:
+        return NONE_AROUND if len(project.labels().anomalous) else NONE_FOUND
+    return NONE_OPEN if to_decide else UNFIT
+
+
 def offered(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, Draw]:
-    """Strategy and, of audit cases, probability of those of these nodes that the queue offers now."""
-    result, graph = project.result(), project.graph
+    """Strategy and, of audit cases, probability of those of these nodes that the queue offers now.
+
+    Unless one strategy is named, a random check of any order that was kept with the run is one.
+    """
+    result = project.result()
     if result is None:
         return {}
     order = _order(project, result, Filter(), strategy=strategy)
-    shown = order.cases(OFFERED, provisional(project, result))
-    by_id = {str(graph.node_ids[query.node]): query for query in shown}
-    named = {node_id: by_id[node_id] for node_id in node_ids if node_id in by_id}
-    return {
-        node_id: (query.strategy, query.inclusion_probability, query.drawn_after)
-        for node_id, query in named.items()
-    }
+    shown = [order.cases(OFFERED, provisional(project, result))]
+    if strategy is None:
+        shown += [_checks(project, queries) for queries in every_kept(result.folder)]
+    graph, wanted = project.graph, set(node_ids)
+    draws: dict[str, Draw] = {}
+    for query in chain.from_iterable(shown):
+        node_id = str(graph.node_ids[query.node])
+        if node_id in wanted and (node_id not in draws or draws[node_id][1] is None):
+            draws[node_id] = (query.strategy, query.inclusion_probability, query.drawn_after)
+    return draws
+
+
+def _checks(project: Project, queries: list[Query]) -> list[Query]:
+    """Random checks among the next cases of an order."""
+    verdicts = project.verdicts()
+    ahead = [query for query in queries if verdicts[query.node] == -1][:OFFERED]
+    return [query for query in ahead if query.inclusion_probability is not None]
 
 
 def _order(project: Project, result: Result, where: Filter, **chosen: Any) -> _Order:
@@ -95,7 +136,6 @@ class _Order:
     choice: Choice
     queries: list[Query] = field(default_factory=list)
     state: int = -1  # last label event when cases were added
-    exhausted: int | None = None  # likewise, when there were no more to add
     guard: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def __post_init__(self) -> None:
@@ -114,69 +154,108 @@ class _Order:
 
     def _open(self, n: int) -> list[Query]:
         """The still order without labelled nodes; at least ``n`` long if the graph has so many."""
-        with self.guard:  # or two tabs would add the same cases
-            return self._extended(n)
+        open_ = self._kept(least=n if self.choice.strategy == Audit.name else 0)
+        if len(open_) >= n:
+            return open_
+        # Further ahead nothing is drawn or kept, or looking far ahead would draw for all that is looked at.
+        waiting = {query.node for query in open_}
+        return open_ + self._work_out(self.result.scores, n - len(open_), with_audit=False, waiting=waiting)
 
-    def _extended(self, n: int) -> list[Query]:
-        verdicts, state = self.project.verdicts(), self.project.view().last_id
-        open_ = [query for query in self.queries if verdicts[query.node] == -1]
-        if self.exhausted != state and (len(open_) < n or self._follows(state)):
-            known = {} if self._follows(state) else {query.node: query for query in open_}
-            asked = len(known) + max(n, AHEAD)
-            found = self._work_out(self.result.scores, asked)
-            self.exhausted = state if len(found) < asked else None
-            # A draw of a case that waits in the queue anyway turns it into a random check: left out, it would
-            # be missed where most of the queue is from.
-            drawn = {query.node: query for query in found if query.inclusion_probability is not None}
-            waiting = [drawn.get(node, query) for node, query in known.items()]
-            open_ = waiting + [query for query in found if query.node not in known]
-            labelled = [query for query in self.queries if verdicts[query.node] != -1]
-            self.queries, self.state = labelled + open_, state
-            if not self.where.narrows:
-                keep(self.result.folder, self.choice, self.queries)
+    def _kept(self, *, least: int = 0, served: int | None = None) -> list[Query]:
+        """Waiting cases of the order, at least OFFERED or ``least`` of them if the graph has so many.
+
+        With ``served`` cases of a provisional ranking the order reaches as far beyond their number.
+        """
+        with self.guard:  # or two tabs would add the same cases
+            verdicts, state = self.project.verdicts(), self.project.view().last_id
+            open_ = [query for query in self.queries if verdicts[query.node] == -1]
+            if self.choice.strategy == Ring.name:  # cases around a new anomaly wait for no other to run out
+                return open_ if self.state == state else self._extended([], AHEAD, state)
+            ahead = len(open_) if served is None else len(_active(self.queries)) - served
+            missing = max(least, OFFERED) - ahead
+            if missing <= 0 or len(open_) == self._free() or (self.state == state and not least):
+                return open_
+            return self._extended(open_, max(missing, AHEAD), state)
+
+    def _extended(self, known: list[Query], n: int, state: int) -> list[Query]:
+        """These waiting cases, and ``n`` others behind them.
+
+        A waiting case that is drawn moves to its turn as a random check: left out, it would be missed where
+        most of the queue is from. One that is drawn twice stays as it was.
+        """
+        found = self._work_out(
+            self.result.scores, n, with_audit=True, waiting={query.node for query in known}
+        )
+        checks = {query.node for query in known} - {query.node for query in _active(known)}
+        found = [query for query in found if query.node not in checks]
+        drawn = {query.node for query in found}
+        open_ = [query for query in known if query.node not in drawn] + found
+        verdicts = self.project.verdicts()
+        decided = [query for query in self.queries if verdicts[query.node] != -1]
+        self.queries, self.state = decided + open_, state
+        if not self.where.narrows:
+            keep(self.result.folder, self.choice, self.queries)
         return open_
 
-    def _follows(self, state: int) -> bool:
-        """Whether the strategy must choose anew: cases around an anomaly wait for no other to run out."""
-        return self.choice.strategy == Ring.name and self.state != state
+    def _free(self) -> int:
+        """Nodes that wait for a verdict, of those that the filter lets through."""
+        return int(filtered(self.project, self.where, None, self.result).sum())
 
     def _reranked(self, n: int, bent: Provisional) -> list[Query]:
         """The strategy's choice by the provisional ranking, around the audit cases of the still order."""
         asked = self._asked()
-        served = len(asked)
-        open_ = {query.node for query in self._open(n + served)}
+        active = [event for event in asked if event.inclusion_probability is None]
+        own = {query.strategy for query in self.queries}
+        served = sum(event.strategy in own for event in active)
+        open_ = {query.node for query in self._kept(served=served)}
         audit, before = [], 0
         for query in self.queries:
             if query.inclusion_probability is None:
                 before += 1
             elif query.node in open_:
-                audit.append((before, query))
+                audit.append((before - served, query))
         taken = {query.node for _, query in audit}
-        begun = asked[served - served % BATCH :]
-        active = self._work_out(bent.scores, n + len(taken), with_audit=False, begun=begun)
-        # Cases whose turn has passed come next, but never two in a row.
-        places = {max(before - served, i) + i: query for i, (before, query) in enumerate(audit)}
-        mixed = interleave([query for query in active if query.node not in taken], places, n)
+        graph = self.project.graph
+        nodes = [graph.index_of(event.node_id) for event in active]
+        begun = nodes[len(nodes) - len(nodes) % BATCH :]
+        rest = self._work_out(bent.scores, n, with_audit=False, begun=begun, waiting=taken)
+        places = self._places(audit, asked)
+        mixed = interleave(rest, places, n)
         return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]
 
-    def _asked(self) -> list[int]:
-        """Nodes that got a verdict as cases of a strategy, audit apart, since the run ended; oldest first."""
+    def _places(self, audit: list[tuple[int, Query]], asked: list[LabelEvent]) -> dict[int, Query]:
+        """Positions of audit cases, given by how many others they come after.
+
+        Those whose turn has passed come next, but twice as densely as usual at most.
+        """
+        share = self.choice.audit_share
+        gap = int((1 - share) / share / 2) if share else 0
+        since = next((i for i, event in enumerate(reversed(asked)) if event.inclusion_probability), gap)
+        at, late, places = 0, max(0, gap - since), {}
+        for i, (before, query) in enumerate(audit):
+            at = max(at, before if before >= 0 else late)
+            late = at + gap
+            places[at + i] = query
+        return places
+
+    def _asked(self) -> list[LabelEvent]:
+        """Verdicts on cases of a strategy since the run ended, oldest first."""
         since, graph = self.result.info.ended_at, self.project.graph
         events = [
             event
             for event in self.project.view().current.values()
-            if event.strategy and event.inclusion_probability is None and (not since or event.at > since)
+            if event.strategy and (not since or event.at > since) and event.node_id in graph
         ]
-        in_order = sorted(events, key=lambda event: event.id)
-        return [graph.index_of(event.node_id) for event in in_order if event.node_id in graph]
+        return sorted(events, key=lambda event: event.id)
 
     def _work_out(
         self,
         scores: npt.NDArray[np.floating],
         n: int,
         *,
-        with_audit: bool = True,
+        with_audit: bool,
         begun: Sequence[int] = (),
+        waiting: Collection[int] = (),
     ) -> list[Query]:
         project, result, info = self.project, self.result, self.result.info
         allowed: Mask | None = filtered(project, self.where, None, result) if self.where.narrows else None
@@ -189,9 +268,10 @@ class _Order:
             n,
             directions=project.basis(),
             allowed=allowed,
-            with_audit=with_audit,
+            with_audit=with_audit and not self.where.narrows,  # a draw from a part does not stand for all
             moment=project.view().last_id,
             begun=begun,
+            waiting=waiting,
         )
 
     def _drawn(self, queries: list[Query], bent: Provisional | None) -> list[QueueRow]:
@@ -201,10 +281,7 @@ class _Order:
             self.project,
             nodes,
             result=self.result,
-            reasons=[
-                reason if reason and query.strategy in BY_SCORE else query.reason
-                for reason, query in zip(reasons, queries)
-            ],
+            reasons=[_told(reason, query) for reason, query in zip(reasons, queries)],
             # A draw from a narrowed queue does not stand for the graph.
             inclusion=[None if self.where.narrows else query.inclusion_probability for query in queries],
             bent=bent,
@@ -213,6 +290,18 @@ class _Order:
             replace(row, strategy=query.strategy, drawn_after=query.drawn_after)
             for row, query in zip(found, queries)
         ]
+
+
+def _told(score: str, query: Query) -> str:
+    """Why a case scores as it does, then why it was chosen, unless its place in the ranking says it all."""
+    if not score or query.strategy not in BY_SCORE:
+        return query.reason
+    by_rank = query.strategy != GreedyDiverse.name or query.reason.startswith("rank ")
+    return score if by_rank else f"{score}; {query.reason}"
+
+
+def _active(queries: Iterable[Query]) -> list[Query]:
+    return [query for query in queries if query.inclusion_probability is None]
 
 
 def first_reasons(project: Project, result: Result, nodes: Iterable[int]) -> list[str]:

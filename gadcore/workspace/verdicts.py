@@ -75,7 +75,10 @@ class Verdicts:
         return labelling.given_singly(self._project, node_ids)
 
     def offered(self, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, labelling.Draw]:
-        """How the queue as it stands (of ``strategy``, else of the preferred one) offers these nodes."""
+        """How the queue as it stands offers these nodes.
+
+        That is the one of ``strategy``; without it the preferred one, and the random checks of all others.
+        """
         return ordering.offered(self._project, list(node_ids), strategy)
 
     def record_offered(
@@ -90,8 +93,7 @@ class Verdicts:
     ) -> list[LabelEvent]:
         """Keep one verdict on nodes that were looked at one by one, each with how the queue offered it.
 
-        That is looked up in the queue as it stands (of the preferred strategy, or of ``strategy``): a node
-        counts as a random check only if the queue had it as one.
+        That is looked up as by ``offered``: a node counts as a random check only if a queue had it as one.
         """
         ids = list(node_ids)
         return labelling.record(

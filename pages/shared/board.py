@@ -299,7 +299,7 @@ def _labels(workspace: Workspace, board: Board, has: str) -> Payload:
 
 def _audit(workspace: Workspace, board: Board, labels: str, busy: bool) -> Payload:
     """The state of the audit, of these labels; on a large graph of earlier ones until the tab is at rest."""
-    state = [labels, workspace.least_recall()]
+    state = [labels, workspace.least_recall(), workspace.queue_choice().audit_share > 0]
     if board.audit.get("of") != state and not (busy and board.audit and workspace.graph.n_nodes > AT_ONCE):
         report = workspace.audit_report()
         board.audit = {"of": state, "text": audit_line(report), "hint": report.hint, "stop": report.stop}

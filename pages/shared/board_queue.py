@@ -35,6 +35,11 @@ class TabQueue:
     def key(self) -> str:
         return f"{self.name}-{self.orders}"
 
+    @property
+    def reviewing(self) -> bool:
+        """Whether the queue shows nodes that have a verdict."""
+        return self.where.verdict != "unlabelled"
+
     def begin(self, workspace: Workspace, analyst: str) -> None:
         """Take a new order from its top."""
         if self.strategy is None:
@@ -44,15 +49,21 @@ class TabQueue:
         self._show(self._ask(workspace, ROWS, analyst), ROWS)
 
     def lengthen(self, workspace: Workspace, analyst: str) -> None:
-        """Add rows behind those shown, so that nothing on the screen moves."""
-        known = {row.node_id for row in self.rows}
-        found = self._ask(workspace, len(self._open(workspace)) + ROWS, analyst)
-        fresh = [row for row in found if row.node_id not in known]
-        self._show(self.rows + fresh, len(self.rows) + 1)
+        """Add rows behind those shown, so that nothing on the screen moves.
+
+        But for a waiting case that was drawn at random since: its turn as a random check comes later.
+        """
+        open_ = self._open(workspace)
+        latest = {row.node_id: row for row in self._ask(workspace, len(open_) + ROWS, analyst)}
+        gone = set() if self.reviewing else {row.node_id for row in open_} - latest.keys()
+        shown = {row.node_id: latest.get(row.node_id, row) for row in self.rows if row.node_id not in gone}
+        self._show(
+            [*shown.values(), *(row for row in latest.values() if row.node_id not in shown)], len(shown) + 1
+        )
 
     def follow(self, workspace: Workspace, basis: QueueBasis, analyst: str) -> None:
         """Rank the open rows again when verdicts since the run ask for it; decided rows stay above them."""
-        if self.where.verdict != "unlabelled" or basis.state == self.state:
+        if self.reviewing or basis.state == self.state:
             return
         self.state, self.reranked = basis.state, True
         open_ = self._open(workspace)
@@ -66,7 +77,8 @@ class TabQueue:
         """The rows, unless the tab has them; with ``merge`` the open ones, to go behind those on screen."""
         known = message.get("queue") == self.key
         has, merge = known and message.get("rows") == self.version, known and self.reranked
-        rows = self._open(workspace) if merge and not has else self.rows
+        open_ = self._open(workspace)
+        rows = open_ if merge and not has else self.rows
         return {
             "key": self.key,
             "version": self.version,
@@ -74,6 +86,7 @@ class TabQueue:
             "where": asdict(self.where),
             "complete": self.complete,
             "basis": as_json(basis),
+            "remark": workspace.queue_remark(len(open_), strategy=self.strategy, where=self.where),
             "choice": asdict(workspace.queue_choice()),
             "merge": merge,
             "rows": None if has else as_json(rows),
@@ -87,8 +100,8 @@ class TabQueue:
         self.version += 1
 
     def _open(self, workspace: Workspace) -> list[QueueRow]:
-        """Rows that wait for a verdict; all of them when the queue shows nodes that have one."""
-        if self.where.verdict != "unlabelled":
+        """Rows that wait for a verdict; all of them while reviewing."""
+        if self.reviewing:
             return self.rows
         labelled = workspace.current()
         return [row for row in self.rows if row.node_id not in labelled]

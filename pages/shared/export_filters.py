@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from gadcore.calibrate import band
 from gadcore.cases import RunInfo
 from gadcore.comparison import interval_text
 from gadcore.export import Filters
@@ -89,7 +90,7 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
         return
     columns = [name for name in _PREVIEW if not _tells_nothing(table, name)]
     st.dataframe(
-        table.loc[: _ROWS - 1, columns].round({"probability": 2}),  # an estimate: no false precision
+        _in_bands(table.loc[: _ROWS - 1, columns]),
         hide_index=True,
         height=390,
         column_config={
@@ -99,7 +100,7 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
             "percentile": st.column_config.ProgressColumn(
                 "Percentile", format="%.1f", min_value=0, max_value=100
             ),
-            "probability": st.column_config.NumberColumn("Probability", format="percent", width="small"),
+            "probability": st.column_config.TextColumn("Probability", width="small"),
             "verdict": st.column_config.TextColumn("Verdict", width="small"),
             "reason_1": "Why",
             "note": "Note",
@@ -123,6 +124,13 @@ def _show_auc(column: DeltaGenerator, run: RunInfo) -> None:
         height="stretch",
         help=_AUC_HELP,
     )
+
+
+def _in_bands(table: pd.DataFrame) -> pd.DataFrame:
+    """With probabilities as they are told to people; the file has the numbers."""
+    if "probability" not in table:
+        return table
+    return table.assign(probability=[band(value) for value in table["probability"]])
 
 
 def _tells_nothing(table: pd.DataFrame, name: str) -> bool:

@@ -48,6 +48,8 @@ def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) ->
     """
     if not history:
         return note_figure("No epoch has been reported yet.", height)
+    if len(history) == 1 and history[0].get("epochs") == 1:
+        return note_figure("Nothing to train: the ranking was worked out in one step.", height)
     steps = _steps(history)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.5, 0.5])
     for i, (stage, at) in enumerate(_by_stage(history).items()):

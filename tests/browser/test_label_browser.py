@@ -213,6 +213,7 @@ def test_blind_mode_says_that_it_hides_the_reasons(opened) -> None:
     page.keyboard.press("h")
     expect(part(page, "why-hidden")).to_contain_text("Press H")
     expect(part(page, "why-hidden")).to_be_visible()
+    assert page.locator(".rf-why > .rf-secret").evaluate("e => e.getBoundingClientRect().height") == 0
     page.keyboard.press("h")
     expect(part(page, "why-hidden")).to_be_hidden()
 

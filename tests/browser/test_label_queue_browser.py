@@ -206,7 +206,7 @@ def test_the_queue_follows_a_verdict_until_the_next_run(
     expect(basis).to_have_text("Run 1")
     before = rows(page)
     page.keyboard.press("n")
-    expect(basis).to_contain_text("Provisional: 1 verdict since run 1")
+    expect(basis).to_contain_text("Provisional: 1 change since run 1")
     expect(part(page, "provisional-place")).to_contain_text("since run 1")
     shows(page, before[1])
     after = rows(page)
@@ -227,3 +227,35 @@ def test_the_queue_follows_a_verdict_until_the_next_run(
     expect(basis).to_have_text("Run 2")
     expect(moved).to_have_count(0)
     expect(part(page, "provisional-place")).to_have_count(0)
+
+
+def test_an_open_random_check_stays_one_when_a_run_comes_in(opened) -> None:
+    page, workspace = opened
+    mark = page.locator("[data-testid=queue] .rf-row", has=page.locator(".rf-audit")).first
+    node = mark.get_attribute("data-node")
+    offered = next(case for case in workspace.queue(n=60) if case.node_id == node)
+    page.keyboard.press("n")
+    row(page, node).click()
+    shows(page, node)
+    page.keyboard.press("t")
+    expect(part(page, "model")).to_contain_text("Run 2", timeout=120_000)
+    settled(page)
+    page.keyboard.press("a")
+    settled(page)
+    event = workspace.current()[node]
+    assert (event.strategy, event.inclusion_probability, event.drawn_after) == (
+        "audit",
+        offered.inclusion_probability,
+        offered.drawn_after,
+    )
+
+
+def test_a_queue_without_cases_says_why_and_leaves_room_for_its_controls(opened) -> None:
+    page, workspace = opened
+    part(page, "strategy").select_option("ring")
+    expect(part(page, "queue-state")).to_contain_text("No confirmed anomaly yet")
+    pane = page.locator(".rf-queue").evaluate("e => e.getBoundingClientRect().right")
+    assert part(page, "tune").evaluate("e => e.getBoundingClientRect().right") <= pane
+    workspace.record_group([str(node) for node in workspace.graph.node_ids], "normal")
+    part(page, "strategy").select_option("top")
+    expect(part(page, "queue-state")).to_have_text("Every node has a verdict.")

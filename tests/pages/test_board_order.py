@@ -106,3 +106,19 @@ def test_only_known_settings_with_valid_values_are_kept(tab, workspace, key, val
     tab.say(tab.event("prefer", key=key, value=value))
     assert workspace.preference(key) is None
     assert tab.payload["notices"][-1]["level"] == "error"
+
+
+def test_a_tab_is_told_what_its_rows_do_not_say(ranked_tab) -> None:
+    tab, where = ranked_tab, ranked_tab.payload["queue"]["where"]
+    assert tab.payload["queue"]["remark"] == ""
+    tab.say(tab.event("order", strategy="audit", where={**where, "min_percentile": 90}))
+    assert "do not count for the audit" in tab.payload["queue"]["remark"]
+    tab.workspace.record_group([str(node) for node in tab.workspace.graph.node_ids], "normal", overrule=True)
+    tab.say(tab.event("order", strategy="top", where=where))
+    assert tab.payload["queue"]["remark"] == "Every node has a verdict."
+
+
+def test_the_hint_follows_whether_random_checks_are_switched_on(tab) -> None:
+    assert "The queue mixes them in" in tab.payload["audit"]["hint"]
+    tab.say(tab.event("prefer", key="audit_share", value=0.0))
+    assert "switched off in the queue (Tune)" in tab.payload["audit"]["hint"]

@@ -248,6 +248,12 @@ def test_a_run_without_epochs_says_so():
     assert "No epoch" in curves_figure([]).layout.annotations[0].text
 
 
+def test_a_ranking_of_one_step_has_no_curve():
+    step = {"epoch": 1, "epochs": 1, "loss": 0.3, "auc": None, "stage": "ranking"}
+    assert "Nothing to train" in curves_figure([step]).layout.annotations[0].text
+    assert curves_figure([{**step, "epochs": 50}]).data
+
+
 def test_polygon_holds_what_is_inside_it():
     points = np.array([[0.5, 0.5], [2.0, 0.5], [0.5, -0.5], [0.1, 0.05]])
     assert in_polygon(points, [0, 1, 1, 0], [0, 0, 1, 1]).tolist() == [True, False, False, True]

@@ -22,6 +22,7 @@ class Board {
     this.extras = new Map(); // key -> explanation, ring, search result
     this.stale = new Set(); // cases to fetch again: shown until the fresh one is there
     this.current = null;
+    this.asked = null; // row of the current case as it was opened: a new order leaves it a random check
     this.anchor = -1; // position in the queue from which "next" counts
     this.trail = []; // cases looked at before: B goes back
     this.run = null;
@@ -46,6 +47,7 @@ class Board {
     this.reviewing = this.which !== "unlabelled";
     this.basis = queue.basis;
     this.choice = queue.choice; // how cases are chosen
+    this.remark = queue.remark; // what there is to say of the queue besides its rows
     if (!queue.rows) return false;
     const fresh = queue.key !== this.queueKey;
     this.rows = queue.merge && !fresh ? this.merged(queue.rows) : queue.rows;
@@ -117,18 +119,26 @@ class Board {
       this.trail.push(this.current);
       if (this.trail.length > 50) this.trail.shift();
     }
+    this.stand(node);
+  }
+
+  back() {
+    const node = this.trail.pop();
+    if (node) this.stand(node);
+    return node || null;
+  }
+
+  stand(node) {
+    if (node !== this.current) this.asked = this.row(node);
     this.current = node;
     const at = this.position(node);
     if (at >= 0) this.anchor = at;
   }
 
-  back() {
-    const node = this.trail.pop();
-    if (!node) return null;
-    this.current = node;
-    const at = this.position(node);
-    if (at >= 0) this.anchor = at;
-    return node;
+  /** How the queue chose a node: the row that it was opened or is listed as, the one that was drawn first. */
+  offered(node) {
+    const rows = [node === this.current ? this.asked : null, this.row(node)].filter(Boolean);
+    return rows.find((row) => row.inclusion_probability !== null) || rows[0] || null;
   }
 
   /** Cases to come, at most `most`: from the anchor down, then from the top where undecided rows may be left. */
@@ -160,6 +170,11 @@ class Board {
   judgedByOthersOnly(node, analyst) {
     if ((node !== this.current && this.which !== OTHERS) || this.own.has(node)) return false;
     return !this.cases.get(node)?.card.judged_by.includes(analyst);
+  }
+
+  /** How many nodes of the graph have a verdict. */
+  decided() {
+    return new Set([...this.labels.keys(), ...this.given.keys()].filter((node) => this.verdict(node))).size;
   }
 
   /** Nodes to ask for now, of the current case and those to come: missing ones first, then stale ones. */

@@ -15,7 +15,7 @@ function skeleton() {
 function scorePart(card, place, basis) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
-  const chance = card.probability === null ? "" : `Probability: about ${Math.round(card.probability * 100)} %. `;
+  const chance = card.probability_band ? `Probability: ${card.probability_band}. ` : "";
   return section(place ? `Score of run ${basis.run}` : "Score", secret(
     el("div", { class: "rf-line" },
       el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
@@ -39,7 +39,7 @@ function placeOf(percentile) {
 function provisionalLine(place, basis) {
   return el("p", { class: "rf-provisional-line", "data-testid": "provisional-place" },
     el("b", {}, "Provisional"), ` rank ${count(place.rank)} `, provisionalMark(place.moved),
-    ` with ${plural(basis.verdicts, "verdict")} since run ${basis.run}. All else here is what run ${basis.run} found.`);
+    ` with ${plural(basis.verdicts, "change")} since run ${basis.run}. All else here is what run ${basis.run} found.`);
 }
 
 function historyPart(card) {

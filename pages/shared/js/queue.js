@@ -95,7 +95,7 @@ class QueuePane {
       return;
     }
     fill(
-      this.basis, el("b", {}, "Provisional"), `: ${plural(verdicts, "verdict")} since run ${run} · `,
+      this.basis, el("b", {}, "Provisional"), `: ${plural(verdicts, "change")} since run ${run} · `,
       active ? `run ${active.number} is on its way` : button("rf-link", () => this.app.retrain(), { "data-testid": "basis-retrain" }, "Retrain"),
     );
   }
@@ -194,10 +194,11 @@ class QueuePane {
   }
 
   showState() {
-    const { rows } = this.app.board;
+    const { rows, remark } = this.app.board;
     const waiting = this.app.board.waiting();
-    const empty = this.app.ranking ? "Ranking the nodes for the first time…" : "No node fits this filter. Choose another one above.";
-    this.state.textContent = rows.length ? `${plural(rows.length, "case")}, ${count(waiting)} to decide` : empty;
+    const said = rows.length && `${plural(rows.length, "case")}, ${count(waiting)} to decide`;
+    const why = this.app.ranking ? "Ranking the nodes for the first time…" : remark;
+    this.state.textContent = [said, why].filter(Boolean).join(". ");
   }
 
   clicked(event, node) {

@@ -56,7 +56,7 @@ class Verdicts {
 
   /** How the queue chose a case: a random check stays one however it is answered. */
   draw(node) {
-    const row = this.board.row(node);
+    const row = this.board.offered(node);
     return {
       strategy: row?.strategy || "",
       inclusion_probability: row?.inclusion_probability ?? null,

@@ -3,6 +3,7 @@
 const POLL_LIVE_MS = 600; // while a run goes on
 const POLL_IDLE_MS = 4000; // news from other analysts
 const REFILL_BELOW = 15; // undecided rows left
+const NOTHING_LEFT = "Nothing left to decide in this queue. Retrain (T), or choose another order or filter.";
 
 class Workbench {
   constructor(parent, data) {
@@ -179,7 +180,7 @@ class Workbench {
   next() {
     const [node] = this.board.coming(1);
     if (node) this.open(node);
-    else this.dialogs.toast("Nothing left to decide in this queue. Retrain (T), or choose another order or filter.");
+    else this.dialogs.toast(this.board.decided() < this.project.n_nodes ? NOTHING_LEFT : "Every node has a verdict.");
   }
 
   step(by) {
