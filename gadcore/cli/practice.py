@@ -26,6 +26,7 @@ STRATEGIES = (
     "medoids",
     "audit",
     "ring",
+    "unchecked",
     "plain",
     "random",
     "entropy",

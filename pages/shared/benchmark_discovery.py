@@ -25,7 +25,7 @@ LOOKS = {
     "medoids": ("#4FB3EA", "dot"),
     "audit": ("#8A5A3C", "solid"),
     "ring": ("#5DA10A", "solid"),
-    UNCHECKED: (palette.NORMAL, "dash"),
+    UNCHECKED: ("#4F63F0", "dash"),
     PLAIN: ("#D3213C", "dash"),
     RANDOM: (palette.UNLABELLED, "dash"),
     ENTROPY: ("#7C7A1E", "dashdot"),
