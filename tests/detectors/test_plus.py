@@ -352,11 +352,10 @@ def test_label_weights_count(planted, planted_labels):
     assert not np.allclose(first.scores_, second.scores_)
 
 
-@pytest.mark.parametrize("drawn", [False, True])
-def test_caution_is_for_labels_that_a_ranking_chose(planted, planted_labels, drawn: bool) -> None:
+@pytest.mark.parametrize("chosen", [False, True])
+def test_caution_is_for_labels_that_a_ranking_chose(planted, planted_labels, chosen: bool) -> None:
     graph, _ = planted
-    inclusion = {int(planted_labels.normal[0]): 0.01} if drawn else {}
-    labels = Labels(planted_labels.normal, planted_labels.anomalous, inclusion=inclusion)
+    labels = Labels(planted_labels.normal, planted_labels.anomalous, chosen=chosen)
     detector = make_detector("an+")
     detector.basis_ = BOTH
-    assert detector._task(products_of(graph), labels, None, None).cautious == drawn
+    assert detector._task(products_of(graph), labels, None, None).cautious == chosen
