@@ -23,6 +23,7 @@ CI = os.environ.get("CI") == "true"
 BROWSER = Path(__file__).parent / "browser"
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What runs in one process: a file, and all that needs the browser, which is collected first."""
     for item in items:
