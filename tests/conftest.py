@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Before numpy or torch load: several OpenMP pools on few cores cost more than they give.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -12,6 +13,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import pytest
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from gadcore.graph import Graph, make_graph
 from gadcore.labels import Labels
@@ -20,15 +22,19 @@ from gadcore.store import close_stores
 from gadcore.worker import stop as stop_workers
 
 CI = os.environ.get("CI") == "true"
-BROWSER = Path(__file__).parent / "browser"
+BROWSER = "tests/browser/"
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+class OneBrowser(LoadScopeScheduling):
     """What runs in one process: a file, and all that needs the browser, which is collected first."""
-    for item in items:
-        group = "browser" if BROWSER in item.path.parents else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::")[0]
+        return BROWSER if file.startswith(BROWSER) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneBrowser:
+    return OneBrowser(config, log)
 
 
 @pytest.fixture
