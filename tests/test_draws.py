@@ -251,7 +251,7 @@ def test_a_small_graph_has_random_checks_for_the_nodes_that_it_has(settings) -> 
     rows = project.queue(n=60)
     assert len(rows) == 60
     checks = [row.node_id for row in rows if row.inclusion_probability is not None]
-    assert len(checks) == 9
+    assert len(checks) in (7, 8, 9)  # two that fall on one place are one
     for row in rows[:5]:
         answer_as_offered(project, row)
     left = [row.node_id for row in project.queue(n=60) if row.inclusion_probability is not None]
