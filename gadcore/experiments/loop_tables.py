@@ -145,10 +145,10 @@ def _fewer(parts: dict[str, list[Row]], other: str) -> str:
 
 
 def _precision_against_greed(rows: list[Row]) -> str:
-    """What the model has learnt from the default's labels, beside two kinds of greed: mean held-out AP."""
+    """What the model has learnt from the default's labels, beside three kinds of greed: mean held-out AP."""
     graphs = [by_strategy(own) for own in _grouped(rows, "graph").values()]
     lines = []
-    for point, other in product(POINTS, (PLAIN, Top.name)):
+    for point, other in product(POINTS, (PLAIN, UNCHECKED, Top.name)):
         pairs = [pair for parts in graphs if (pair := _paired(parts, other, point, figure="ap"))]
         if pairs:
             ours, theirs = 100 * np.mean(pairs, axis=0)
