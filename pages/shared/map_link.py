@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from gadcore.workspace import Workspace
@@ -87,9 +88,9 @@ def _wait_for_layout(workspace: Workspace, kind: str) -> None:
 
 def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigure:
     graph, result = workspace.graph, workspace.result()
-    verdicts = workspace.labels().as_array(graph.n_nodes)
     node = str(at.get("node"))  # named only when it would not be among the points
     hidden = bool(at.get("blind"))
+    verdicts = own_verdicts(workspace, state.analyst()) if hidden else all_verdicts(workspace)
     return map_figure(
         positions,
         None if result is None or hidden else np.asarray(result.percentile),
@@ -99,6 +100,19 @@ def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigu
         colouring=by_verdict(verdicts) if hidden else None,
         height=HEIGHT,
     )
+
+
+def all_verdicts(workspace: Workspace) -> npt.NDArray[np.int8]:
+    """(N,) as ``Labels.as_array``."""
+    return workspace.labels().as_array(workspace.graph.n_nodes)
+
+
+def own_verdicts(workspace: Workspace, analyst: str) -> npt.NDArray[np.int8]:
+    """The same without verdicts of others: the ring would point at the one on the case in front."""
+    graph, verdicts = workspace.graph, all_verdicts(workspace)
+    said = workspace.current().items()
+    verdicts[graph.indices_of([v for v, event in said if event.analyst != analyst and v in graph])] = -1
+    return verdicts
 
 
 def _clicked(

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from gadcore.workspace import Workspace
 from pages.shared import workbench
+from pages.shared.map_link import all_verdicts, own_verdicts
 
 LABEL = "pages/1_Label.py"
 _tabs = count(1)
@@ -105,3 +106,11 @@ def test_two_sessions_share_what_was_labelled(workspace) -> None:
     say(first, {"kind": "verdict", "node": "n001", "verdict": "anomalous"}, analyst="ana")
     second.run()
     assert payload(second)["labels"]["changes"] == {"n001": "anomalous"}
+
+
+def test_blind_mode_leaves_verdicts_of_others_off_the_map(workspace) -> None:
+    mine, theirs = map(str, workspace.graph.node_ids[:2])
+    workspace.record(mine, "normal", analyst="ada")
+    workspace.record(theirs, "anomalous", analyst="bob")
+    assert all_verdicts(workspace)[:3].tolist() == [0, 1, -1]
+    assert own_verdicts(workspace, "ada")[:3].tolist() == [0, -1, -1]
