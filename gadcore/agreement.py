@@ -4,8 +4,8 @@
 
 Cohen (1960) takes Pₑ from each analyst's own shares of verdicts; Fleiss (1971) from the shares of all, with
 P the mean share of agreeing pairs of verdicts per node (nodes may have different numbers of verdicts).
-An unsure verdict abstains. A verdict that settles a dispute is no independent opinion: it replaces the one
-that its analyst had, if any, and is not counted otherwise. Nor is one that came with a group (weight below
+An unsure verdict abstains. A verdict that settles a dispute is no independent opinion and is not counted:
+its analyst's earlier one stands beside the others'. Nor is one counted that came with a group (weight below
 1), as nobody looked at that node itself. A dispute stays settled until someone gives the other verdict,
 however much that counts.
 """
@@ -103,17 +103,19 @@ def by_analyst(events: Iterable[LabelEvent]) -> tuple[dict[str, dict[str, Verdic
     """Node -> analyst -> latest own verdict (not unsure), and nodes whose dispute is settled."""
     given: dict[str, dict[str, Verdict]] = {}
     settled: dict[str, Verdict] = {}
+    settlers: dict[str, str] = {}
     for event, verdict in _in_order(events):
-        verdicts = given.setdefault(event.node_id, {})
+        node, verdicts = event.node_id, given.setdefault(event.node_id, {})
+        final = settled.get(node)
         _end_if_objected(settled, event)
+        if final is not None and node not in settled and settlers[node] in verdicts:
+            verdicts[settlers[node]] = final  # what the settler thinks, now that it is disputed again
         if event.source == ADJUDICATION:
             if len(set(verdicts.values())) > 1:
-                settled[event.node_id] = verdict
-            if event.analyst not in verdicts:
-                continue
+                settled[node], settlers[node] = verdict, event.analyst
         elif event.weight < 1:
             continue
-        if verdict in _CLASSES:
+        elif verdict in _CLASSES:
             verdicts[event.analyst] = verdict
         else:
             verdicts.pop(event.analyst, None)

@@ -303,9 +303,10 @@ def _list_too_open(k: int, unknown: int, draws: Sequence[Draw]) -> str:
     drawn = sum(draw.stratum == 0 and draw.anomalous is not None for draw in draws)
     if drawn >= LEAST_TOP or unknown <= (1 - SETTLED) * k:
         return ""
+    checks = "check of the top was" if drawn == 1 else "checks of the top were"
     return (
-        f"{k - unknown:,} of these {k:,} cases have a verdict, and {drawn} random checks of the top were "
-        f"decided. Needed: verdicts on half of the list, or {LEAST_TOP} such checks"
+        f"{k - unknown:,} of these {k:,} cases have a verdict, and {drawn} random {checks} decided. "
+        f"Needed: verdicts on half of the list, or {LEAST_TOP} such checks"
     )
 
 

@@ -53,15 +53,19 @@ class Evidence:
         return f"{self.labels} {word} (some given with a group: they count as {round(self.weight, 1):g})"
 
 
+def evidence(labels: Labels, target: int, known: Any = slice(None)) -> Evidence:
+    """Labels of one class (1 anomalous, 0 normal), of those that a mask of all labels lets through."""
+    own = labels.weights[known][labels.targets[known] == target]
+    return Evidence(len(own), float(own.sum()))
+
+
 def probabilities(
     scores: npt.NDArray[Any], out_of_fold: npt.NDArray[Any] | None, labels: Labels
 ) -> tuple[FloatArray | None, str]:
     """(N,) probabilities and what they rest on, or None and the reason why there are none."""
-    nodes, y, counting = labels.indices, labels.targets, labels.weights
-    if out_of_fold is not None:
-        known = np.isfinite(np.asarray(out_of_fold)[nodes])
-        nodes, y, counting = nodes[known], y[known], counting[known]
-    anomalous, normal = (Evidence(int((y == k).sum()), float(counting[y == k].sum())) for k in (1, 0))
+    known = slice(None) if out_of_fold is None else np.isfinite(np.asarray(out_of_fold)[labels.indices])
+    nodes, y = labels.indices[known], labels.targets[known]
+    anomalous, normal = (evidence(labels, k, known) for k in (1, 0))
     if anomalous.missing or normal.missing:
         return None, _more_needed(anomalous, normal)
     if out_of_fold is None:
@@ -76,7 +80,8 @@ def probabilities(
     every = _logit(_percentile(scores, scores, len(scores)), len(scores))
     highest = (anomalous.weight + 1) / (anomalous.weight + 2)
     found = np.minimum(_sigmoid(slope * every + intercept), highest)
-    return found.astype(np.float32), _basis(labels, anomalous, normal)
+    drawn = len(labels.inclusion.keys() & set(nodes.tolist()))
+    return found.astype(np.float32), _basis(drawn, anomalous, normal)
 
 
 def band(probability: float) -> str:
@@ -160,11 +165,9 @@ def _more_needed(anomalous: Evidence, normal: Evidence) -> str:
     )
 
 
-def _basis(labels: Labels, anomalous: Evidence, normal: Evidence) -> str:
+def _basis(drawn: int, anomalous: Evidence, normal: Evidence) -> str:
     text = f"From {anomalous.said('anomalous')} and {normal.said('normal')} verdicts, each judged by a model "
     text += "that had not seen it"
-    if labels.inclusion:
-        return (
-            f"{text}; {len(labels.inclusion)} of them drawn at random stand for the cases without a verdict."
-        )
+    if drawn:
+        return f"{text}; {drawn} of them drawn at random stand for the cases without a verdict."
     return f"{text}; none of them drawn at random, so that it may be too high for cases far down the list."

@@ -108,11 +108,17 @@ def test_a_group_verdict_that_overturns_a_settled_dispute_opens_it_again() -> No
     assert agreement([*base[:3], replace(swept[3], verdict=A)]).settled == 1
 
 
-def test_a_settlement_replaces_the_opinion_of_the_one_who_settles() -> None:
+def test_whoever_settles_a_dispute_has_not_agreed_before() -> None:
     given = [("x", "ana", A), ("x", "bo", N), ("x", "bo", A, "adjudication")]
     found = agreement(events(*given))
-    assert (found.agreed, found.disputed, found.settled) == (1, [], 1)
-    assert by_analyst(events(*given))[0] == {"x": {"ana": A, "bo": A}}
+    assert (found.agreed, found.disputed, found.settled) == (0, [], 1)
+    assert by_analyst(events(*given))[0] == {"x": {"ana": A, "bo": N}}
+
+
+def test_a_dispute_that_opens_again_has_what_the_settler_thinks_now() -> None:
+    given = [("x", "ana", A), ("x", "bo", N), ("x", "bo", A, "adjudication"), ("x", "cy", N)]
+    (dispute,) = agreement(events(*given)).disputed
+    assert dispute.verdicts == {"ana": "anomalous", "bo": "anomalous", "cy": "normal"}
 
 
 def test_a_final_word_holds_until_another_verdict() -> None:

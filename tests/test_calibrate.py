@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,6 +98,11 @@ def test_weighted_probabilities_add_up_to_weighted_anomalies(population):
     counts[in_top] = 1 + 100 / sum(in_top)
     assert counts @ found[labels.indices] == pytest.approx(counts @ labels.targets, rel=0.05)
     assert "160 of them drawn at random" in note
+    open_node = next(v for v in range(len(truth)) if v not in set(labels.indices.tolist()))
+    unsure = replace(
+        labels, unsure=np.array([open_node]), inclusion={**labels.inclusion, open_node: 0.5 / 3500}
+    )
+    assert "160 of them drawn at random" in probabilities(scores, _held(scores, labels), unsure)[1]
 
 
 def test_few_labels_give_none_and_say_how_many(population):

@@ -282,7 +282,7 @@ def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None
     open_others = len(proposed.node_ids) - 2
     shown = spoken(capsys, "ring", "-p", project, node)
     assert proposed.reason in shown
-    assert f"the {open_others} others without a verdict count as 1 with --group one" in shown
+    assert f"the {open_others} others without a verdict of their own count as 1 with --group one" in shown
     assert all(member in shown for member in proposed.node_ids)
     assert answer(capsys, "ring", "-p", project, node)["counts_as"]["full"] == open_others
     assert len(workspace.current()) == 1  # nothing was recorded
@@ -294,18 +294,26 @@ def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None
     assert {event["source"] for event in events} == {"ring"}
     before = workspace.history(node)
     capsys.readouterr()
-    assert main(["ring", "-p", project, node, "--label", "a"]) == 1
+    same = ["ring", "-p", project, node, "--label", "a", "--group", "one"]
+    assert main(same) == 1
     assert "Nothing to change" in capsys.readouterr().err
     assert workspace.history(node) == before
-    again = answer(capsys, "ring", "-p", project, node, "--label", "a", "--analyst", "bo")["events"]
+    again = answer(capsys, *same, "--analyst", "bo")["events"]
     assert [event["node_id"] for event in again] == [node]  # a second opinion
     assert len(workspace.undo("bo")) == 1
+    raised = answer(capsys, *same[:-1], "full")
+    assert [event["weight"] for event in raised["events"]] == [1.0] * open_others
+    assert set(raised["kept"]) == {node, proposed.node_ids[-1]}
+    assert len(workspace.undo()) == open_others
+    turned = spoken(capsys, "ring", "-p", project, node, "--label", "normal", "--group", "one")
+    assert f"Kept the verdict they had: {proposed.node_ids[-1]}." in turned
+    assert len(workspace.undo()) == len(events)
     assert len(workspace.undo()) == len(events)
 
 
 def test_one_other_node_of_a_ring_is_one() -> None:
     assert _counting_lines(1, {"one": 1.0}) == [
-        "With --label the other node without a verdict counts as 1 with --group one."
+        "With --label the other node without a verdict of its own counts as 1 with --group one."
     ]
 
 
@@ -315,9 +323,18 @@ def test_the_queue_marks_random_checks(project: str, capsys) -> None:
     drawn = [row for row in rows if row["strategy"] == "audit"]
     assert drawn
     lines = spoken(capsys, "queue", "-p", project, "-n", "30").splitlines()
-    marked = [line for line in lines if "random check (" in line]
+    marked = [line for line in lines if "random check: " in line]
     assert len(marked) == len(drawn)
     assert all(any(row["node_id"] in line for line in marked) for row in drawn)
+
+
+def test_a_list_for_second_opinions_does_not_tell_the_first_ones(project: str, capsys) -> None:
+    main(["train", "-p", project, "--model", "probe"])
+    main(["label", "n001", "anomalous", "-p", project, "--analyst", "ana"])
+    capsys.readouterr()
+    (row,) = answer(capsys, "queue", "-p", project, "--verdict", "others", "--analyst", "bo")
+    assert (row["node_id"], row["verdict"]) == ("n001", None)
+    assert answer(capsys, "queue", "-p", project, "--verdict", "anomalous")[0]["verdict"] == "anomalous"
 
 
 def test_score_new_ranks_nodes_that_arrived_later(project: str, files, tmp_path: Path, capsys) -> None:

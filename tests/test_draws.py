@@ -117,6 +117,22 @@ def test_random_checks_of_another_queue_that_was_printed_count(project: Workspac
     assert project.audit_report().draws == 5
 
 
+@pytest.mark.parametrize("strategy", [None, "audit"])
+def test_a_check_that_was_drawn_but_not_shown_is_none(project: Workspace, capsys, strategy) -> None:
+    """Whoever judges it has found it otherwise, for instance by its score."""
+    named = ["--strategy", strategy] if strategy else []
+    shown = {row["node_id"] for row in answer(capsys, "queue", "-p", "net", "-n", "3", *named)}
+    order = ordering._order(project._project, project.result(), ordering.Filter(), strategy=strategy)
+    drawn = [str(project.graph.node_ids[q.node]) for q in order.queries if q.inclusion_probability]
+    hidden = next(node for node in drawn if node not in shown)
+    forget()
+    assert "random check" not in spoken(capsys, "label", "-p", "net", hidden, "normal", *named)
+    project.undo()
+    project.queue(n=75, strategy=strategy)
+    forget()
+    assert "(counts as a random check)" in spoken(capsys, "label", "-p", "net", hidden, "normal", *named)
+
+
 def test_other_nodes_are_no_draws_whatever_strategy_is_named(project: Workspace, capsys) -> None:
     audited = {row.node_id for row in project.queue(strategy="audit", n=60)}
     audited |= {row.node_id for row in project.queue(n=60)}

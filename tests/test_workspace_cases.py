@@ -334,6 +334,12 @@ def test_a_card_says_what_is_missing_for_a_probability_by_now(ranked: Workspace)
     assert ranked.case("n001").probability_reason.endswith("enough verdicts now, retrain for one.")
 
 
+def test_verdicts_of_a_group_count_for_a_probability_by_their_weight(ranked: Workspace) -> None:
+    ranked.record_group([f"n{k:03d}" for k in range(10, 16)], "n")
+    ranked.record_group([f"n{k:03d}" for k in range(8)], "a", weight="one", judged=["n000"])
+    assert "needs 3 more anomalous verdicts (5 of each kind)" in ranked.case("n001").probability_reason
+
+
 def test_a_card_counts_the_marked_neighbours_as_they_are_now(project: Workspace) -> None:
     graph = project.graph
     node = int(np.argmax(graph.degree))
@@ -347,3 +353,5 @@ def test_a_card_counts_the_marked_neighbours_as_they_are_now(project: Workspace)
     project.record_group(near[1:3], "a")
     assert project.case(name).neighbour_verdicts["anomalous"] == 3
     assert project.case(name).row.reason == f"3 of {len(near)} neighbours marked anomalous"
+    listed = {row.node_id: row.reason for row in project.queue(strategy="top", n=graph.n_nodes)}
+    assert listed[name] == project.case(name).row.reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError, BooleanOptionalAction, Namespace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gadcore
@@ -26,7 +27,8 @@ def add_commands(commands: Commands) -> None:
     queue.add_argument(
         "--verdict",
         choices=VERDICTS,
-        help="only these (default: unlabelled); others: judged by others and not by you",
+        help="only these (default: unlabelled); others: judged by others and not by you, with their "
+        "verdicts left out",
     )
     queue.add_argument("--analyst", help="who you are (default: GAD_ANALYST or the login name)")
     queue.add_argument("--where", type=_condition, metavar="COLUMN=VALUE", help="only nodes with this value")
@@ -93,6 +95,8 @@ def show_queue(given: Namespace) -> None:
     rows = project.queue(
         n=given.n, where=where, analyst=given.analyst, provisional=given.provisional, **tuning
     )
+    if given.verdict == "others":  # or the second opinion would not be an independent one
+        rows = [replace(row, verdict=None) for row in rows]
     lines = []
     if any(row.provisional_rank for row in rows):
         run, fresh = project.queue_basis().run, project.counts()["fresh"]

@@ -102,8 +102,7 @@ def record(given: Namespace) -> None:
         events, kept = group, group.kept
     counts = project.counts()
     done = _done(events) + _together(events) + _checked(events)
-    kept_line = [f"Kept the verdict they had: {', '.join(kept)}."] if kept else []
-    out(given, {"events": events, "kept": kept, "counts": counts}, done, *kept_line, _counted(counts))
+    out(given, {"events": events, "kept": kept, "counts": counts}, done, *_kept_line(kept), _counted(counts))
 
 
 def _settle(given: Namespace, project: gadcore.Workspace) -> None:
@@ -122,18 +121,19 @@ def _settle(given: Namespace, project: gadcore.Workspace) -> None:
 def show_ring(given: Namespace) -> None:
     """The proposed group with its reason and weights; with ``--label`` one verdict for it.
 
-    Nodes that have a verdict keep it, but for the one asked about.
+    Nodes with a verdict of their own keep it, but for the one asked about; one given with a group gives way.
     """
     project = gadcore.Workspace.open(given.project)
-    ring, current = project.ring(given.node), project.current()
-    others = [node for node in ring.node_ids if node != given.node and node not in current]
+    ring = project.ring(given.node)
+    alone = {given.node, *project.given_singly(ring.node_ids)}
+    others = [node for node in ring.node_ids if node not in alone]
     lines = [_ring_table(project, ring), f"Why: {ring.reason or 'no group, it stands alone'}."]
     if given.label is None:
         counts = _counting(len(others))
         out(given, {"ring": ring, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
         return
     events = project.record_group(
-        [given.node, *others],
+        [given.node, *(node for node in ring.node_ids if node != given.node)],
         given.label,
         analyst=given.analyst,
         note=given.note,
@@ -143,7 +143,8 @@ def show_ring(given: Namespace) -> None:
         draws=project.offered([given.node]),
     )
     done = _done(events) + _together(events) + _checked(events)
-    out(given, {"ring": ring, "events": events}, *lines, done, _counted(project.counts()))
+    document = {"ring": ring, "events": events, "kept": events.kept}
+    out(given, document, *lines, done, *_kept_line(events.kept), _counted(project.counts()))
 
 
 def _ring_table(project: gadcore.Workspace, ring: ProposedRing) -> str:
@@ -164,9 +165,9 @@ def _counting_lines(others: int, counts: dict[str, float]) -> list[str]:
         return []
     said = ", ".join(f"{count:.2g} with --group {rule}" for rule, count in counts.items())
     who = (
-        "the other node without a verdict counts"
+        "the other node without a verdict of its own counts"
         if others == 1
-        else f"the {others} others without a verdict count"
+        else f"the {others} others without a verdict of their own count"
     )
     return [f"With --label {who} as {said}."]
 
@@ -205,6 +206,10 @@ def _done(events: list[LabelEvent]) -> str:
     verdict = events[0].verdict
     names = ", ".join(event.node_id for event in events[:5]) + (" …" if len(events) > 5 else "")
     return f"{names} → {verdict.value if verdict else ''}"
+
+
+def _kept_line(kept: list[str]) -> list[str]:
+    return [f"Kept the verdict they had: {', '.join(kept)}."] if kept else []
 
 
 def _together(events: list[LabelEvent]) -> str:

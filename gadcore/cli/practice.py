@@ -111,10 +111,12 @@ def _begin(given: Namespace, workspace: Workspace) -> None:
     from gadcore.self_play import LEAST, begin
 
     copy = begin(workspace)
+    verdicts = sum(copy.counts()[word] for word in ("normal", "anomalous", "unsure"))
+    begun = f"with {verdicts:,} verdict{'s' * (verdicts != 1)}" if verdicts else "without labels"
     out(
         given,
         {"project": copy.info()},
-        f"Your practice is the project {copy.name!r}, without labels. Label it in the app, or with:",
+        f"Your practice is the project {copy.name!r}, {begun}. Label it in the app, or with:",
         f"  python -m gadcore train -p {copy.id}",
         f"  python -m gadcore queue -p {copy.id}",
         f"  python -m gadcore label -p {copy.id} NODE VERDICT",

@@ -125,14 +125,8 @@ def _reason(row: QueueRow) -> str:
     """Why a case is asked for; one drawn at random says so before why it scores as it does."""
     if row.strategy != AUDIT:
         return row.reason
-    chance = row.inclusion_probability
-    drawn = "random check" if chance is None else f"random check ({_odds(chance)})"
     said = row.reason.removeprefix("random check").strip()
-    return f"{drawn}: {said}" if said else drawn
-
-
-def _odds(chance: float) -> str:
-    return f"1 in {1 / chance:,.0f}" if chance < 0.5 else f"{chance:.0%}"
+    return f"random check: {said}" if said else "random check"
 
 
 def _provisional(row: QueueRow) -> str:

@@ -117,6 +117,9 @@ class Insight:
                 "No verdict is in doubt so far. With a few labels of both kinds and a run trained on them, "
                 "the model's own doubts are listed too."
             )
+        if settled := len(final_words(self._project.standing())):
+            were = "was" if settled == 1 else "were"
+            return f"No verdict is in doubt but for {settled:,} that {were} settled."
         return "No verdict is in doubt: model, neighbours and analysts agree with the labels."
 
 

@@ -121,9 +121,9 @@ def record_group(
         kept |= _said_already(project, looked_at.intersection(ids), word, values.get("analyst"))
     changed = [node_id for node_id in ids if node_id not in kept]
     if kept and not changed:
-        which = "the node has" if len(kept) == 1 else f"all {len(kept):,} nodes have"
+        which, them = ("the node has", "it") if len(kept) == 1 else (f"all {len(kept):,} nodes have", "them")
         raise LabelError(
-            f"Nothing to change: {which} this verdict already, or one that was given to them alone. "
+            f"Nothing to change: {which} this verdict already, or one that was given to {them} alone. "
             "Mark a node by itself to change that one."
         )
     events = record(project, changed, word, weights=weights, draws=draws, **values)

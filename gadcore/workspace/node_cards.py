@@ -8,16 +8,16 @@ from typing import Any
 import numpy.typing as npt
 
 from gadcore.agreement import dispute_on, judges
-from gadcore.calibrate import LEAST
+from gadcore.calibrate import LEAST, evidence
 from gadcore.calibrate import band as probability_band
 from gadcore.cases import NodeCard, QueueRow
-from gadcore.explain.sentences import columns_of, verdict_sentence
+from gadcore.explain.sentences import columns_of
 from gadcore.labels import LabelEvent
 from gadcore.runs import Result
 from gadcore.similar import embedding_counts, nearest, space_of
-from gadcore.workspace.ordering import first_reasons
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import WORDS, rows
+from gadcore.workspace.reasons import live_reasons
 from gadcore.workspace.reranking import provisional
 from gadcore.workspace.training import unranked
 
@@ -29,7 +29,7 @@ BANDS = ((99.0, "high"), (95.0, "raised"), (50.0, "usual"), (0.0, "low"))  # fro
 def case(project: Project, node_id: str) -> NodeCard:
     """Everything known of a node; NotFound otherwise."""
     node, result = project.node(node_id), project.result()
-    reason = _reason(project, result, node) if result else unranked(project)
+    reason = live_reasons(project, result, [node])[0] if result else unranked(project)
     bent = provisional(project, result) if result else None
     row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
     standing = project.standing(node_id)
@@ -54,30 +54,14 @@ def case(project: Project, node_id: str) -> NodeCard:
     )
 
 
-def _reason(project: Project, result: Result, node: int) -> str:
-    """Why it scores as it does; neighbours' verdicts are told as they are now, like the card's count."""
-    told, graph = first_reasons(project, result, [node])[0], project.graph
-    around, _ = graph.neighbours(node)
-    then = [result.labels.get(str(graph.node_ids[other]), "") for other in around]
-    if told != _marked(then):
-        return told
-    return _marked([WORDS.get(int(code), "") for code in project.verdicts()[around]])
-
-
-def _marked(verdicts: list[str]) -> str:
-    """A sentence on the verdicts of neighbours, empty where there is nothing to say."""
-    anomalous, normal = verdicts.count("anomalous"), verdicts.count("normal")
-    return verdict_sentence(anomalous, anomalous + normal, len(verdicts)) or ""
-
-
 def _basis(project: Project, result: Result) -> str:
     """What a probability rests on; while a run had too few verdicts, what is missing by now."""
     labels, run = project.labels(), result.info
-    had = {"anomalous": run.anomalous, "normal": run.normal}
-    now = {"anomalous": len(labels.anomalous), "normal": len(labels.normal)}
-    if result.probability is not None or min(had.values()) >= LEAST or now == had:
+    now = {word: evidence(labels, y) for word, y in (("anomalous", 1), ("normal", 0))}
+    same = (now["anomalous"].labels, now["normal"].labels) == (run.anomalous, run.normal)
+    if result.probability is not None or min(run.anomalous, run.normal) >= LEAST or same:
         return result.probability_reason
-    short = {word: LEAST - count for word, count in now.items() if count < LEAST}
+    short = {word: found.missing for word, found in now.items() if found.missing}
     if not short:
         return "No probability yet: there are enough verdicts now, retrain for one."
     missing = " and ".join(f"{count} more {word}" for word, count in short.items())

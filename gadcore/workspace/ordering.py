@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.cases import QueueRow
-from gadcore.explain import reasons as why
 from gadcore.labels import LabelEvent
 from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
@@ -33,6 +32,7 @@ from gadcore.runs.orders import AHEAD, Choice, Ranking, every_kept, keep, kept, 
 from gadcore.workspace.labelling import Draw
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows
+from gadcore.workspace.reasons import live_reasons
 from gadcore.workspace.reranking import provisional
 from gadcore.workspace.training import unranked
 
@@ -73,7 +73,7 @@ def queue(
         return order.rows(n, provisional(project, result, wanted))
     keep = filtered(project, where, analyst, result)
     nodes = result.order[keep[result.order]][:n]
-    return rows(project, nodes, result=result, reasons=first_reasons(project, result, nodes), strategy="top")
+    return rows(project, nodes, result=result, reasons=live_reasons(project, result, nodes), strategy="top")
 
 
 def remark(project: Project, strategy: str | None, where: Filter | None, waiting: int) -> str:
@@ -95,7 +95,8 @@ def remark(project: Project, strategy: str | None, where: Filter | None, waiting
 def offered(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, Draw]:
     """Strategy and, of audit cases, probability of those of these nodes that the queue offers now.
 
-    Unless one strategy is named, a random check of any order that was kept with the run is one.
+    Unless one strategy is named, a random check of any order that was kept with the run is one. One that
+    was drawn but not shown yet is none: whoever judges it has chosen it for another reason.
     """
     result = project.result()
     if result is None:
@@ -106,7 +107,7 @@ def offered(project: Project, node_ids: Iterable[str], strategy: str | None = No
         shown += [_checks(project, queries) for queries in every_kept(result.folder)]
     graph, wanted = project.graph, set(node_ids)
     draws: dict[str, Draw] = {}
-    for query in chain.from_iterable(shown):
+    for query in filter(_seen, chain.from_iterable(shown)):
         node_id = str(graph.node_ids[query.node])
         if node_id in wanted and (node_id not in draws or draws[node_id][1] is None):
             draws[node_id] = (query.strategy, query.inclusion_probability, query.drawn_after)
@@ -118,6 +119,10 @@ def _checks(project: Project, queries: list[Query]) -> list[Query]:
     verdicts = project.verdicts()
     ahead = [query for query in queries if verdicts[query.node] == -1][:OFFERED]
     return [query for query in ahead if query.inclusion_probability is not None]
+
+
+def _seen(query: Query) -> bool:
+    return query.inclusion_probability is None or query.shown
 
 
 def _order(project: Project, result: Result, where: Filter, **chosen: Any) -> _Order:
@@ -144,7 +149,18 @@ class _Order:
 
     def rows(self, n: int, bent: Provisional | None) -> list[QueueRow]:
         """The first ``n`` cases that have no label yet."""
-        return self._drawn(self.cases(n, bent), bent)
+        found = self.cases(n, bent)
+        self._mark_shown(found)
+        return self._drawn(found, bent)
+
+    def _mark_shown(self, cases: list[Query]) -> None:
+        """Remember which random checks were seen, as only these count when the shell names them."""
+        new = {query.node for query in cases if not _seen(query)}
+        if not new or self.where.narrows:
+            return
+        with self.guard:
+            self.queries = [replace(q, shown=True) if q.node in new else q for q in self.queries]
+            keep(self.result.folder, self.choice, self.queries)
 
     def cases(self, n: int, bent: Provisional | None) -> list[Query]:
         """The same as queries."""
@@ -276,7 +292,7 @@ class _Order:
 
     def _drawn(self, queries: list[Query], bent: Provisional | None) -> list[QueueRow]:
         nodes = np.array([query.node for query in queries], dtype=np.int64)
-        reasons = first_reasons(self.project, self.result, nodes)
+        reasons = live_reasons(self.project, self.result, nodes)
         found = rows(
             self.project,
             nodes,
@@ -302,14 +318,3 @@ def _told(score: str, query: Query) -> str:
 
 def _active(queries: Iterable[Query]) -> list[Query]:
     return [query for query in queries if query.inclusion_probability is None]
-
-
-def first_reasons(project: Project, result: Result, nodes: Iterable[int]) -> list[str]:
-    """One short sentence per node on why it scores as it does."""
-    known = DERIVED.get(("reasons", result.info.id), dict[int, str])
-    wanted = [int(node) for node in nodes]
-    missing = [node for node in wanted if node not in known]
-    if missing:
-        found = why(project.graph, result.model_folder, missing, result.scores)
-        known.update({node: (lines[0] if lines else "") for node, lines in zip(missing, found)})
-    return [known[node] for node in wanted]

@@ -77,7 +77,8 @@ class Verdicts:
     def offered(self, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, labelling.Draw]:
         """How the queue as it stands offers these nodes.
 
-        That is the one of ``strategy``; without it the preferred one, and the random checks of all others.
+        That is the one of ``strategy``; without it the preferred one, and the random checks of all others;
+        checks only as far as they were shown.
         """
         return ordering.offered(self._project, list(node_ids), strategy)
 

@@ -50,7 +50,7 @@ def _movers(title: str, movers: Sequence[Mover]) -> None:
         st.caption("None.")
     for mover in movers:
         with st.container(border=True):
-            text, button = st.columns([6, 1], vertical_alignment="center")
+            text, button = st.columns([4, 1], vertical_alignment="center")
         arrow = ":material/trending_up:" if mover.places > 0 else ":material/trending_down:"
         text.markdown(
             f"{arrow} {headed(mover.name, mover.node_id)}  {mover.rank_before:,} → {mover.rank_now:,}  \n"

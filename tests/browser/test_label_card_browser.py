@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from .conftest import open_label, part, settled
-from .label_screen import row, rows
+from .label_screen import row, rows, shows
 
 
 def number(text: str) -> float:
@@ -183,3 +183,19 @@ def test_blind_mode_hides_what_others_said_until_one_has_judged(tabs, server, pr
     expect(row(page, nodes[0]).locator(".rf-chip[data-verdict='normal']")).to_have_count(1)
     settled(page)
     assert len(workspace.agreement().disputed) == 1
+
+
+def test_the_card_of_a_case_fetched_ahead_follows_verdicts_on_its_neighbours(opened) -> None:
+    page, workspace = opened
+    graph, (first, node) = workspace.graph, rows(page)[:2]
+    near = [str(graph.node_ids[i]) for i in graph.neighbours(graph.index_of(node))[0]]
+    around = page.locator(".rf-section", has=page.get_by_role("heading", name="Neighbours’ verdicts"))
+    page.keyboard.press("j")
+    shows(page, node)
+    expect(around).to_contain_text(f"{len(near)} unlabelled")
+    page.keyboard.press("k")
+    shows(page, first)
+    workspace.record(next(other for other in near if other != first), "anomalous", analyst="bo")
+    page.keyboard.press("j")
+    shows(page, node)
+    expect(around).to_contain_text("1 anomalous", timeout=15_000)

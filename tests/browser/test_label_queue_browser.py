@@ -259,3 +259,12 @@ def test_a_queue_without_cases_says_why_and_leaves_room_for_its_controls(opened)
     workspace.record_group([str(node) for node in workspace.graph.node_ids], "normal")
     part(page, "strategy").select_option("top")
     expect(part(page, "queue-state")).to_have_text("Every node has a verdict.")
+
+
+def test_another_filter_brings_its_first_case_to_the_front(opened) -> None:
+    page, workspace = opened
+    front, *_, other = rows(page)
+    shows(page, front)
+    workspace.record(other, "anomalous", analyst="bo")
+    part(page, "filter").select_option("others")
+    shows(page, other)

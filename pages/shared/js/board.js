@@ -92,8 +92,17 @@ class Board {
       else this.labels.delete(node);
     }
     this.version = update.version;
-    changed.forEach((node) => this.stale.add(node));
+    this.outdate(changed);
     return changed;
+  }
+
+  /** These nodes have other verdicts: their cases are to be fetched again, and those that tell of them as neighbours. */
+  outdate(nodes) {
+    const changed = new Set(nodes);
+    changed.forEach((node) => this.stale.add(node));
+    this.cases.forEach(({ view }, node) => {
+      if (view.nodes.some(({ id }) => changed.has(id))) this.stale.add(node);
+    });
   }
 
   /** A run arrived: everything fetched before describes the old one. */

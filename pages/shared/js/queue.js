@@ -16,13 +16,13 @@ class QueuePane {
     this.app = app;
     this.search = new SearchField(app);
     this.strategy = this.select(ORDER, "strategy", () => this.order());
-    this.verdict = this.select("Which nodes", "filter", () => this.order());
-    this.score = this.select("By score", "score-filter", () => this.order());
+    this.verdict = this.select("Which nodes", "filter", () => this.filter());
+    this.score = this.select("By score", "score-filter", () => this.filter());
     this.column = this.select("By attribute", "column", () => this.columnChosen());
     this.values = el("datalist", { id: "rf-values" });
     this.value = el("input", {
       class: "rf-input", placeholder: "value", "aria-label": "Attribute value", "data-testid": "value", type: "search",
-      list: "rf-values", autocomplete: "off", onChange: () => this.order(),
+      list: "rf-values", autocomplete: "off", onChange: () => this.filter(),
     });
     fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => option(value, text)));
     fill(this.score, SCORE_FILTERS.map(([value, text]) => option(value, text)));
@@ -114,7 +114,13 @@ class QueuePane {
     if (this.column.value) {
       this.app.want(`values:${this.column.value}`, { kind: "values", column: this.column.value });
       setTimeout(() => this.value.focus());
-    } else this.order();
+    } else this.filter();
+  }
+
+  /** Another choice of nodes: if the case in front is not among them, the first of them comes to the front. */
+  filter() {
+    this.app.refiltered = true;
+    this.order();
   }
 
   /** Offer the values of the chosen column once they are here. */

@@ -13,6 +13,7 @@ class Workbench {
     this.wanted = new Map(); // key -> question not yet answered
     this.seenNotice = data.notices.length ? data.notices[data.notices.length - 1].id : 0;
     this.seenOpen = 0;
+    this.refiltered = false; // the analyst has chosen other nodes, and their queue is on its way
     this.strangers = new Map(); // rows of nodes opened before, or from elsewhere than the queue
     this.blind = remembered.get("localStorage", "blind", false);
     this.analyst = remembered.get("localStorage", "analyst", "") || data.analyst;
@@ -68,6 +69,7 @@ class Workbench {
     this.queue.showAudit(data.audit);
     if (requeued) this.queue.draw(requeued === "order");
     else if (changed.length) this.queue.paintAll();
+    if (requeued === "order") this.followFilter();
     this.chooseFirst(data);
     if (changed.length || arrived) {
       this.repaint();
@@ -123,6 +125,12 @@ class Workbench {
     const node = stood || this.board.coming(1)[0] || this.board.rows[0]?.node_id;
     if (node) this.open(node);
     else this.drawSoon();
+  }
+
+  followFilter() {
+    const { rows, current } = this.board;
+    if (this.refiltered && rows.length && !this.board.row(current)) this.open(rows[0].node_id);
+    this.refiltered = false;
   }
 
   notices(notices) {
