@@ -133,7 +133,7 @@ def show_ring(given: Namespace) -> None:
         out(given, {"ring": ring, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
         return
     events = project.record_group(
-        [given.node, *(node for node in ring.node_ids if node != given.node)],
+        ring.node_ids,
         given.label,
         analyst=given.analyst,
         note=given.note,
