@@ -27,7 +27,8 @@ browser:
 
 run: env
 	$(BIN)/python -m gadcore demo
-	$(BIN)/python -m streamlit run app.py
+	@echo 'Ringfence opens in your browser, at the address in the next line. Ctrl+C ends it.'
+	@$(BIN)/python -m streamlit run app.py
 
 lint: env-dev
 	$(BIN)/python -m ruff check .

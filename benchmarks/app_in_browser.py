@@ -79,7 +79,7 @@ def _wait_until_ready(process: subprocess.Popen[str], log: MutableSequence[str])
     stream = process.stdout
     for line in stream or ():  # ends when the server does
         log.append(line)
-        if "URL:" in line:
+        if "server started on" in line:
             reader = threading.Thread(target=log.extend, args=(stream,), daemon=True)
             reader.start()
             return reader
