@@ -80,10 +80,6 @@ class _Watch:
             self.epoch[members] = epoch
             self.kept.overwrite(members, weights)
 
-    @property
-    def leader(self) -> int:
-        return int(np.argmax(self.best))
-
 
 @dataclass(frozen=True)
 class Trained:
@@ -159,10 +155,9 @@ def _evaluate(task: Task, watch: _Watch, epoch: int) -> None:
 def _progress(
     epoch: int, epochs: int, losses: Tensor, watch: _Watch, measures_auc: bool, stage: str
 ) -> Progress:
-    """Loss and AUC of the leading member."""
-    leader = watch.leader
-    auc = float(watch.best[leader]) if measures_auc and watch.epoch.any() else None
-    return Progress(epoch, epochs, losses[leader].item(), auc, stage)
+    """Mean loss, for one that follows the leader would jump with each new one, and the best AUC."""
+    auc = float(watch.best.max()) if measures_auc and watch.epoch.any() else None
+    return Progress(epoch, epochs, losses.mean().item(), auc, stage)
 
 
 def _exhausted(watch: _Watch, schedule: Schedule, epoch: int) -> bool:

@@ -48,6 +48,14 @@ def test_history_has_every_epoch_and_real_losses() -> None:
     assert {p.auc for p in history} == {None}
 
 
+def test_the_loss_told_does_not_jump_when_another_member_leads() -> None:
+    task = Parabola([1.0, 9.0], script=lambda seen: (0.9, 0.0) if seen < 3 else (0.9, 0.95))
+    history = train(task, Schedule(epochs=6, lr=0.1, evaluate_every=1, patience=None)).history
+    assert history[0].loss == pytest.approx((1.0 + 81.0) / 2)
+    assert all(a.loss > b.loss for a, b in pairwise(history))
+    assert [p.auc for p in history] == [0.9, 0.9, 0.95, 0.95, 0.95, 0.95]
+
+
 def test_weights_of_the_best_evaluation_are_kept_for_each_member() -> None:
     task = Parabola([1.0, 1.0], script=lambda seen: (1.0 / seen, seen / 100))
     train(task, Schedule(epochs=40, lr=0.01, evaluate_every=1, patience=None))
