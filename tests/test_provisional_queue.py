@@ -85,7 +85,9 @@ def test_it_can_be_switched_off(project: Workspace) -> None:
     assert ids(project.queue(n=39)) == ids(before)[1:]
     assert project.queue_basis().verdicts == 0
     assert not project.queue_basis().enabled
-    assert ids(project.queue(n=39, provisional=True)) != ids(before)[1:]
+    assert not any(row.provisional_rank for row in project.queue(n=39))
+    # Not the order itself: a verdict on a random check far down may leave the next cases as they are.
+    assert all(row.provisional_rank for row in project.queue(n=39, provisional=True))
 
 
 def test_audit_cases_stay_those_that_the_run_drew(project: Workspace) -> None:
