@@ -144,10 +144,22 @@ def test_standings_compare_each_strategy_with_random_and_the_best() -> None:
     assert top.times_random == pytest.approx(5)
     assert (default.strategy, default.std) == ("greedy-diverse", 0)
     assert default.times_random == pytest.approx(3)
-    assert default.of_the_best == pytest.approx(0.75)
+    assert (default.of_the_best, default.error) == (pytest.approx(0.75), None)
     assert random.times_random == 1
     assert standings([row("top", 0, [0, 4]), row("random", 0, [0, 0])], 100)[0].times_random is None
     assert standings([], 100) == []
+
+
+def test_a_share_of_the_best_has_the_standard_error_of_its_seeds() -> None:
+    ours, best = [30, 50, 40, 60], [50, 60, 40, 70]
+    rows = [row("greedy-diverse", seed, [0, found]) for seed, found in enumerate(ours)]
+    rows += [row("top", seed, [0, found]) for seed, found in enumerate(best)]
+    quotient = sum(ours) / sum(best)
+    rest = [a - quotient * b for a, b in zip(ours, best)]
+    error = (sum(x * x for x in rest) / 3 / 4) ** 0.5 / 55
+    default = standings(rows, 100)[1]
+    assert (default.of_the_best, default.error) == (pytest.approx(quotient), pytest.approx(error))
+    assert f"| {100 * quotient:.0f} ± {100 * error:.0f}% |" in render(rows)
 
 
 def test_analysts_who_err_get_their_own_tables() -> None:

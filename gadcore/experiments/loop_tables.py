@@ -97,25 +97,20 @@ def _default_against_the_rest(rows: list[Row]) -> str:
             if not found:
                 continue
             rivals = {name: pair for name in parts if (pair := _paired(parts, name, point))}
-            best = max(rivals.keys() - GREED, key=lambda name: _lead(rivals[name]))
+            best = max(rivals.keys() - GREED, key=lambda name: rivals[name].lead)
             blind = rivals.get(RANDOM)
             cells = [
                 graph,
                 str(point),
                 f"{np.mean(found):.1f}",
                 f"{chance(own[0], point):.1f}",
-                f"{blind[1]:.1f}" if blind else "–",
-                _ratio(*blind) if blind else "–",
-                f"{best} ({rivals[best][1]:.1f}{_fewer(parts, best)})",
-                _share(*rivals[best]),
+                f"{blind.other:.1f}" if blind else "–",
+                _times(blind),
+                f"{best} ({rivals[best].other:.1f}{_fewer(parts, best)})",
+                _share(rivals[best]),
             ]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _lead(pair: tuple[float, float]) -> float:
-    """How many times the first figure the second is."""
-    return pair[1] / max(pair[0], 1e-9)
 
 
 def _without_checks(rows: list[Row]) -> str:
@@ -131,8 +126,8 @@ def _without_checks(rows: list[Row]) -> str:
         for point in POINTS:
             bare, checked = (_paired(parts, PLAIN, point, name) for name in (UNCHECKED, DEFAULT))
             if bare and checked:
-                cells = [graph, str(point), f"{bare[0]:.1f}", f"{checked[0]:.1f}", f"{bare[1]:.1f}"]
-                cells += [_share(*bare), _share(*checked)]
+                cells = [graph, str(point), f"{bare.own:.1f}", f"{checked.own:.1f}", f"{bare.other:.1f}"]
+                cells += [_share(bare), _share(checked)]
                 lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n" if len(lines) > 3 else ""
 
@@ -151,7 +146,7 @@ def _precision_against_greed(rows: list[Row]) -> str:
     for point, other in product(POINTS, (PLAIN, UNCHECKED, Top.name)):
         pairs = [pair for parts in graphs if (pair := _paired(parts, other, point, figure="ap"))]
         if pairs:
-            ours, theirs = 100 * np.mean(pairs, axis=0)
+            ours, theirs = 100 * np.mean([(pair.own, pair.other) for pair in pairs], axis=0)
             lines.append(
                 f"Held-out AP after {point} labels, mean over {len(pairs)} graph{'s' * (len(pairs) != 1)}: "
                 f"{ours:.1f} with `{DEFAULT}`, {theirs:.1f} with `{other}`.\n"
@@ -159,18 +154,50 @@ def _precision_against_greed(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A figure of two strategies, seed by seed."""
+
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
+
+    @property
+    def own(self) -> float:
+        return float(np.mean(self.ours))
+
+    @property
+    def other(self) -> float:
+        return float(np.mean(self.theirs))
+
+    @property
+    def lead(self) -> float:
+        """How many times ours the other's figure is."""
+        return self.other / max(self.own, 1e-9)
+
+    @property
+    def quotient(self) -> float | None:
+        """Ours as a multiple of the other's; None of nothing."""
+        return self.own / self.other if self.other else None
+
+    @property
+    def error(self) -> float | None:
+        """Standard error of the quotient, which is one of means over the same seeds."""
+        if self.quotient is None or len(self.ours) < 2:
+            return None
+        rest = np.array(self.ours) - self.quotient * np.array(self.theirs)
+        return float(_std(rest) / np.sqrt(len(rest)) / self.other)
+
+
 def _paired(
     parts: dict[str, list[Row]], other: str, labels: int, name: str = DEFAULT, figure: str = "found"
-) -> tuple[float, float] | None:
-    """Mean figures of two strategies over the seeds that both have; None without such a seed."""
+) -> Pair | None:
+    """Figures of two strategies over the seeds that both have; None without such a seed."""
     one, two = (
         {row["seed"]: value for row in parts.get(n, []) if (value := at(row, figure, labels)) is not None}
         for n in (name, other)
     )
     seeds = sorted(set(one) & set(two))
-    if not seeds:
-        return None
-    return float(np.mean([one[s] for s in seeds])), float(np.mean([two[s] for s in seeds]))
+    return Pair(tuple(one[s] for s in seeds), tuple(two[s] for s in seeds)) if seeds else None
 
 
 @dataclass(frozen=True)
@@ -182,6 +209,7 @@ class Standing:
     std: float
     times_random: float | None  # None where random draws found nothing or share no seed
     of_the_best: float | None
+    error: float | None  # standard error of that; None with a single seed, 0 for the best itself
     seeds: int
 
 
@@ -190,22 +218,21 @@ def standings(rows: Iterable[Row], labels: int) -> list[Standing]:
     parts = by_strategy(rows)
     values = {name: own for name, part in parts.items() if (own := _values(part, "found", labels))}
     best = max(values, key=lambda name: float(np.mean(values[name])), default="")
-    found = [
-        Standing(
-            name,
-            float(np.mean(own)),
-            _std(own),
-            _quotient(_paired(parts, RANDOM, labels, name)),
-            _quotient(_paired(parts, best, labels, name)),
-            len(own),
+    found = []
+    for name, own in values.items():
+        blind, first = (_paired(parts, rival, labels, name) for rival in (RANDOM, best))
+        found.append(
+            Standing(
+                name,
+                float(np.mean(own)),
+                _std(own),
+                blind.quotient if blind else None,
+                first.quotient if first else None,
+                first.error if first else None,
+                len(own),
+            )
         )
-        for name, own in values.items()
-    ]
     return sorted(found, key=lambda standing: -standing.found)
-
-
-def _quotient(pair: tuple[float, float] | None) -> float | None:
-    return pair[0] / pair[1] if pair and pair[1] else None
 
 
 def chance(row: Row, labels: int) -> float:
@@ -226,8 +253,8 @@ def _graph_table(graph: str, rows: list[Row]) -> str:
     for name, part in parts.items():
         cells = [name]
         for point in points:
-            pair = _paired(parts, RANDOM, point, name)
-            cells += [_cell(_values(part, "found", point), 1), _ratio(*pair) if pair else "–"]
+            blind = _paired(parts, RANDOM, point, name)
+            cells += [_cell(_values(part, "found", point), 1), _times(blind)]
         cells += [_cell([100 * row[m] for row in part if row[m] is not None], 1) for m in ("auc", "ap")]
         cells += [_spent(part), str(len(part))]
         lines.append("| " + " | ".join(cells) + " |")
@@ -250,12 +277,19 @@ def _std(values: Any) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-def _ratio(value: Any, other: Any) -> str:
-    return f"{value / other:.1f}" if other else "–"
+def _times(pair: Pair | None) -> str:
+    return f"{pair.quotient:.1f}" if pair and pair.quotient is not None else "–"
 
 
-def _share(value: float, other: float) -> str:
-    return f"{value / other:.0%}" if other else "–"
+def _share(pair: Pair) -> str:
+    return percent(pair.quotient, pair.error)
+
+
+def percent(share: float | None, error: float | None) -> str:
+    """A share with its standard error where it has one: 94 ± 2%."""
+    if share is None:
+        return "–"
+    return f"{100 * share:.0f} ± {100 * error:.0f}%" if error else f"{share:.0%}"
 
 
 _HEAD = """# What each query strategy finds
@@ -265,8 +299,9 @@ analysts label batches of ten as in the app: the model is fitted again after eac
 random checks, nothing is known at the start. A fifth of each class is held out: never asked, only scored.
 *Found* counts anomalies confirmed; held-out AUC and average precision (AP), in per cent, are the model’s at
 the last label. Mean ± standard deviation over the seeds; two strategies are compared over the seeds that both
-have. Four are there to compare with and spend no label on random checks: `unchecked` is the default without
-them, `plain` takes the highest scores as they are, `random` draws blindly, `entropy` is the uncertainty
-sampling of scikit-activeml and small-text, by a logistic regression on ÂX. The same model is fitted to their
-labels (to those of `random` and `entropy`, which choose without it, after every fifth batch).
+have, as a share ± its standard error. Four are there to compare with and spend no label on random checks:
+`unchecked` is the default without them, `plain` takes the highest scores as they are, `random` draws blindly,
+`entropy` is the uncertainty sampling of scikit-activeml and small-text, by a logistic regression on ÂX. The
+same model is fitted to their labels (to those of `random` and `entropy`, which choose without it, after every
+fifth batch).
 """

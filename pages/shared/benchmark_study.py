@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from gadcore.experiments.loop_tables import POINTS, by_strategy, longest, mean_line, standings
+from gadcore.experiments.loop_tables import POINTS, by_strategy, longest, mean_line, percent, standings
 from gadcore.experiments.rows import load_rows
 from gadcore.experiments.sessions import TITLES
 from pages.shared import state
@@ -73,8 +73,8 @@ def _show_standings(rows: list[Row]) -> None:
     point = min(POINTS[0], reached)
     st.dataframe(standings_table(rows, point), hide_index=True, width="stretch")
     st.caption(
-        f"After {point} labels. × random and of the best: over the seeds that both strategies have; few "
-        "seeds prove little."
+        f"After {point} labels; found ± standard deviation. × random and of the best (± standard error): "
+        "over the seeds that both strategies have."
     )
 
 
@@ -86,7 +86,7 @@ def standings_table(rows: list[Row], labels: int) -> pd.DataFrame:
                 "strategy": TITLES[s.strategy],
                 f"found at {labels}": f"{s.found:.1f} ± {s.std:.1f}" if s.seeds > 1 else f"{s.found:.1f}",
                 "× random": "–" if s.times_random is None else f"{s.times_random:.1f}",
-                "of the best": "–" if s.of_the_best is None else f"{s.of_the_best:.0%}",
+                "of the best": percent(s.of_the_best, s.error),
                 "sessions": s.seeds,
             }
             for s in standings(rows, labels)
