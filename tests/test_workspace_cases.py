@@ -169,6 +169,14 @@ def test_a_model_that_was_only_tried_counts_neither_as_the_run_before_nor_in_the
     assert [number for number, _ in ranked.case("n030").rank_history] == [1, 3]
 
 
+def test_my_labels_are_all_that_i_judged(ranked: Workspace) -> None:
+    for node, analyst in (("n000", "ana"), ("n001", "bo"), ("n002", "ana"), ("n002", "bo"), ("n003", "ana")):
+        ranked.record(node, "n", analyst=analyst)
+    ranked.undo(analyst="ana")
+    assert set(ids(ranked.queue(where=Filter(verdict="mine"), analyst="ana"))) == {"n000", "n002"}
+    assert set(ids(ranked.queue(where=Filter(verdict="mine"), analyst="bo"))) == {"n001", "n002"}
+
+
 def test_filters_by_verdict_value_percentile_and_text(ranked: Workspace) -> None:
     ranked.record("n000", "a", analyst="ana")
     ranked.record("n001", "n", analyst="bo")

@@ -120,9 +120,9 @@ def filtered(project: Project, where: Filter, analyst: str | None, result: Resul
 
 
 def _mine(project: Project, analyst: str | None) -> list[str]:
-    """Nodes whose verdict is the analyst's."""
-    name = project.analyst(analyst)
-    return [node for node, event in project.view().current.items() if event.analyst == name]
+    """Nodes that the analyst has judged, also where somebody else spoke last."""
+    name, labelled = project.analyst(analyst), project.view().current
+    return [e.node_id for e in project.standing() if e.analyst == name and e.node_id in labelled]
 
 
 def _others(project: Project, analyst: str | None) -> list[str]:
