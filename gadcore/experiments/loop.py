@@ -1,9 +1,9 @@
 """``python -m gadcore experiments loop``: simulated analysts, strategy against strategy, graph by graph.
 
-Batches of 10, 200 labels, five seeds; ``--wrong 0.05`` for analysts who err. Rows are appended to
-benchmarks/results/loop.jsonl and docs/loop.md is drawn from that file alone. A row has ``graph, method``
-(the strategy), ``seed, labels, wrong, model, anomalies, askable, curve`` (lists: labels, found, auc, ap),
-``auc, ap`` (held out, at the end), ``revision, cpu_seconds, versions, command``. A session of another
+Batches of 10, 200 labels, five seeds (``--seeds`` for more); ``--wrong 0.05`` for analysts who err. Rows are
+appended to benchmarks/results/loop.jsonl and docs/loop.md is drawn from that file alone. A row has ``graph,
+method`` (the strategy), ``seed, labels, wrong, model, anomalies, askable, curve`` (lists: labels, found, auc,
+ap), ``auc, ap`` (held out, at the end), ``revision, cpu_seconds, versions, command``. A session of another
 revision of the loop is simulated again.
 """
 
