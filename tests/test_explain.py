@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -27,7 +25,6 @@ from gadcore.explain import NO_ACCOUNT, _effect, explain, reasons
 from gadcore.explain.accounts import Account, Diffused, Linear
 from gadcore.explain.boosters import read_trees
 from gadcore.explain.models import read_model
-from gadcore.explain.sentences import node_sentences, raising, tendency
 from gadcore.explain.view import Variants, view_of
 from gadcore.graph import Graph, make_graph
 from gadcore.labels import Labels
@@ -365,29 +362,6 @@ def test_sentences_are_short_and_at_most_three(planted, planted_labels, tmp_path
     for lines in reasons(graph, tmp_path, range(50)):
         assert len(lines) <= 3
         assert all(len(line) < 90 for line in lines)
-
-
-def test_only_columns_that_raise_the_score_as_a_whole_are_told(planted):
-    """A value that a node lacks may count for it while the one that it has counts more against it."""
-    graph = replace(planted[0], feature_columns=("city", "city", *planted[0].feature_columns[2:]))
-    values = np.zeros(graph.n_features)
-    values[:4] = 0.5, -0.9, 0.1, 0.2
-    assert raising(graph, values).tolist() == [3, 2]
-    values[1] = -0.1
-    assert raising(graph, values).tolist() == [0, 3, 2]
-
-
-def test_sentences_of_the_queue_leave_out_columns_that_speak_for_a_low_score():
-    x = np.eye(3, dtype=np.float32)[np.r_[np.zeros(2), np.ones(5), np.full(93, 2)].astype(int)]
-    graph = make_graph(range(100), np.zeros((2, 0), dtype=np.int64), x)
-    graph = replace(
-        graph,
-        feature_columns=("city",) * 3,
-        node_table=pd.DataFrame({"city": np.array(["Rome", "Oslo", "Lima"])[x.argmax(axis=1)]}),
-    )
-    scores = np.r_[np.zeros(2), np.ones(5), np.full(93, 0.5)]
-    told = [node_sentences(graph, node, tendency(graph, scores), {})[0] for node in (0, 3)]
-    assert told == ["no neighbours", "city Oslo: only 5 % of nodes"]
 
 
 def test_a_graph_without_attributes_is_explained_by_its_links(planted, planted_labels, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,11 @@ from gadcore.explain.columns import Columns
 from gadcore.explain.sentences import (
     attribute_sentence,
     columns_of,
+    node_sentences,
+    raising,
     standing_text,
     telling_attributes,
+    tendency,
     verdict_sentence,
 )
 from gadcore.graph import make_graph
@@ -125,3 +129,26 @@ def test_graphs_that_differ_in_raw_columns_alone_do_not_share_them() -> None:
     two = make_graph("ab", edges, np.eye(2), node_table=pd.DataFrame({"city": ["Bonn", "Kyiv"]}))
     assert one.fingerprint == two.fingerprint
     assert [columns_of(g).attribute("city", 0).value for g in (one, two)] == ["Rome", "Bonn"]
+
+
+def test_only_columns_that_raise_the_score_as_a_whole_are_told(planted):
+    """A value that a node lacks may count for it while the one that it has counts more against it."""
+    graph = replace(planted[0], feature_columns=("city", "city", *planted[0].feature_columns[2:]))
+    values = np.zeros(graph.n_features)
+    values[:4] = 0.5, -0.9, 0.1, 0.2
+    assert raising(graph, values).tolist() == [3, 2]
+    values[1] = -0.1
+    assert raising(graph, values).tolist() == [0, 3, 2]
+
+
+def test_sentences_of_the_queue_leave_out_columns_that_speak_for_a_low_score():
+    x = np.eye(3, dtype=np.float32)[np.r_[np.zeros(2), np.ones(5), np.full(93, 2)].astype(int)]
+    graph = make_graph(range(100), np.zeros((2, 0), dtype=np.int64), x)
+    graph = replace(
+        graph,
+        feature_columns=("city",) * 3,
+        node_table=pd.DataFrame({"city": np.array(["Rome", "Oslo", "Lima"])[x.argmax(axis=1)]}),
+    )
+    scores = np.r_[np.zeros(2), np.ones(5), np.full(93, 0.5)]
+    told = [node_sentences(graph, node, tendency(graph, scores), {})[0] for node in (0, 3)]
+    assert told == ["no neighbours", "city Oslo: only 5 % of nodes"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from probe_detector import reading, register, unregister
 
+from gadcore.cases import QueueRow
 from gadcore.cli import main
 from gadcore.workspace import Filter, Workspace, reranking
 
@@ -37,6 +38,15 @@ def decide(workspace: Workspace, row, verdict: str) -> None:
     )
 
 
+def without_first(rows) -> tuple[QueueRow, list[str]]:
+    """The first case of the strategy, and the ids of the others.
+
+    A random check far down could be judged without any effect on the cases ahead.
+    """
+    first = next(row for row in rows if row.inclusion_probability is None)
+    return first, [node for node in ids(rows) if node != first.node_id]
+
+
 def audit_of(rows) -> list[tuple[str, float]]:
     return [(row.node_id, row.inclusion_probability) for row in rows if row.inclusion_probability is not None]
 
@@ -50,11 +60,11 @@ def test_after_a_run_the_queue_is_the_run_s_own(project: Workspace) -> None:
 
 
 def test_a_verdict_reorders_the_queue_and_says_so(project: Workspace) -> None:
-    before = project.queue(n=40)
-    decide(project, before[0], "normal")
-    rows = project.queue(n=40)
-    assert before[0].node_id not in ids(rows)
-    assert ids(rows) != ids(before)[1:]
+    first, others = without_first(project.queue(n=40))
+    decide(project, first, "normal")
+    rows = project.queue(n=39)
+    assert first.node_id not in ids(rows)
+    assert ids(rows) != others
     assert all(row.provisional_rank for row in rows)
     assert any(row.provisional_rank != row.rank for row in rows)
     own = project.result().rank
@@ -79,15 +89,16 @@ def test_the_next_run_replaces_the_provisional_order(project: Workspace) -> None
 
 
 def test_it_can_be_switched_off(project: Workspace) -> None:
-    before = project.queue(n=40)
+    first, others = without_first(project.queue(n=40))
     project.set_preference("provisional", False)
-    decide(project, before[0], "normal")
-    assert ids(project.queue(n=39)) == ids(before)[1:]
+    decide(project, first, "normal")
+    assert ids(project.queue(n=39)) == others
     assert project.queue_basis().verdicts == 0
     assert not project.queue_basis().enabled
     assert not any(row.provisional_rank for row in project.queue(n=39))
-    # Not the order itself: a verdict on a random check far down may leave the next cases as they are.
-    assert all(row.provisional_rank for row in project.queue(n=39, provisional=True))
+    moved = project.queue(n=39, provisional=True)
+    assert all(row.provisional_rank for row in moved)
+    assert ids(moved) != others
 
 
 def test_audit_cases_stay_those_that_the_run_drew(project: Workspace) -> None:

@@ -237,56 +237,6 @@ def test_settings_are_kept_for_the_project(tab, workspace) -> None:
     assert tab.payload["strip"]["auto_retrain"] == 10
 
 
-@pytest.fixture
-def idle_worker(monkeypatch) -> None:
-    """Runs are queued and wait: no training process is started."""
-    monkeypatch.setattr("gadcore.worker.start", lambda *_: None)
-
-
-@pytest.mark.usefixtures("idle_worker")
-def test_retrain_queues_one_run_and_cancel_ends_it(tab, workspace) -> None:
-    tab.say(tab.event("retrain"), tab.event("retrain"))
-    run = tab.payload["strip"]["active"]
-    assert run["status"] == "queued"
-    assert len(workspace.runs()) == 1
-    tab.say(tab.event("cancel", run=run["id"]))
-    assert workspace.run(run["id"]).status == "cancelled"
-    assert tab.payload["strip"]["active"] is None
-    assert "Cancelled" in tab.texts[-1]
-
-
-@pytest.mark.usefixtures("idle_worker")
-def test_a_retrain_starts_by_itself_after_so_many_labels(tab, workspace) -> None:
-    tab.say(tab.event("prefer", key="auto_retrain", value=2))
-    tab.say(tab.event("verdict", node="n001", verdict="normal"))
-    assert tab.payload["strip"]["active"] is None
-    tab.say(tab.event("verdict", node="n002", verdict="anomalous"))
-    assert tab.payload["strip"]["active"]["status"] == "queued"
-
-
-def test_a_finished_run_brings_a_new_order_and_is_announced(tab, workspace) -> None:
-    key = tab.payload["queue"]["key"]
-    assert workspace.train("isolation-forest").status == "done"
-    tab.say(queue=key, rows=ROWS)
-    assert tab.payload["queue"]["key"] != key
-    assert tab.payload["queue"]["rows"][0]["rank"] > 0
-    assert "next case" in tab.texts[-1]
-    assert tab.payload["strip"]["run"]["number"] == 1
-    told = len(tab.texts)
-    tab.say()
-    assert len(tab.texts) == told
-
-
-def test_a_failed_run_is_told_with_its_reason(tab, workspace, monkeypatch) -> None:
-    monkeypatch.setattr("gadcore.worker.start", lambda *_: None)
-    tab.say(tab.event("retrain"))
-    run = workspace.active_run()
-    workspace._project.store.runs.finish(run.id, "failed", message="The device ran out of memory.")
-    tab.say()
-    assert "ran out of memory" in tab.texts[-1]
-    assert tab.payload["notices"][-1]["level"] == "error"
-
-
 def test_my_labels_are_those_of_the_name_in_the_tab(workspace) -> None:
     tab = Tab(workspace, Receipts(), analyst="ben")
     workspace.record("n001", "normal", analyst="ana")
