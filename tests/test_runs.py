@@ -92,6 +92,21 @@ def test_progress_reaches_the_listener(project: Workspace) -> None:
     assert [progress.epoch for progress in seen] == list(range(1, EPOCHS + 1))
 
 
+def test_no_worker_can_take_a_run_that_is_carried_out_here(
+    project: Workspace, store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get = store.runs.get
+
+    def with_a_rival(run_id: str):  # a worker that looks for work at every moment it can
+        for run in store.runs.queued():
+            store.runs.claim(run.id, run.device)
+        return get(run_id)
+
+    monkeypatch.setattr(store.runs, "get", with_a_rival)
+    assert project.train("probe").status == "done"
+    assert not end_lost_runs(store, project.id)
+
+
 @pytest.mark.parametrize(("mode", "words"), [("error", "told to fail"), ("memory", "not enough memory")])
 def test_a_failed_run_says_why_and_leaves_the_run_in_use(project: Workspace, mode: str, words: str) -> None:
     good = project.train("probe")

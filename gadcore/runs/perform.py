@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -74,11 +75,32 @@ def perform(
     """
     info = store.runs.get(run_id)
     with FileLock(store.folders.lock(f"run-{run_id}")) as lock:
-        if not lock.acquire() or not store.runs.claim(run_id, info.device):
-            return store.runs.get(run_id)
-        with _Outcome(store, run_id), Pulse(store, run_id, on_progress) as pulse:
-            _Fit(store, settings, info, memory or Memory(), pulse).carry_out()
+        if lock.acquire() and store.runs.claim(run_id, info.device):
+            _train(store, settings, info, memory or Memory(), on_progress)
     return store.runs.get(run_id)
+
+
+def perform_new(
+    store: Store,
+    settings: Settings,
+    project_id: str,
+    values: dict[str, Any],
+    on_progress: OnProgress | None = None,
+) -> RunInfo:
+    """Make a run and carry it out here, as ``perform`` does; it never waits, so no worker can take it."""
+    run_id = uuid.uuid4().hex
+    with FileLock(store.folders.lock(f"run-{run_id}")) as lock:
+        lock.acquire()  # before the row is seen, or it would look like a run whose process is gone
+        info = store.runs.add_claimed(project_id, run_id, values)
+        _train(store, settings, info, Memory(), on_progress)
+    return store.runs.get(run_id)
+
+
+def _train(
+    store: Store, settings: Settings, info: RunInfo, memory: Memory, on_progress: OnProgress | None
+) -> None:
+    with _Outcome(store, info.id), Pulse(store, info.id, on_progress) as pulse:
+        _Fit(store, settings, info, memory, pulse).carry_out()
 
 
 class _Outcome:

@@ -29,22 +29,19 @@ class RunRows:
 
     def add(self, project_id: str, values: dict[str, Any]) -> RunInfo:
         """Queue a run, with the next number of its project."""
-        run_id = uuid.uuid4().hex
+        return self._add(project_id, uuid.uuid4().hex, {"status": "queued", **values})
+
+    def add_claimed(self, project_id: str, run_id: str, values: dict[str, Any]) -> RunInfo:
+        """A run that this process carries out at once; it never waits in the queue."""
+        return self._add(project_id, run_id, values | _taken(values["device"]))
+
+    def _add(self, project_id: str, run_id: str, values: dict[str, Any]) -> RunInfo:
         with self._database.writing() as connection:
             last = connection.execute(
                 select(func.max(runs.c.number)).where(runs.c.project_id == project_id)
             ).scalar()
-            connection.execute(
-                insert(runs).values(
-                    id=run_id,
-                    project_id=project_id,
-                    number=(last or 0) + 1,
-                    status="queued",
-                    created_at=now(),
-                    versions={},
-                    **values,
-                )
-            )
+            row = {"id": run_id, "project_id": project_id, "number": (last or 0) + 1, "created_at": now()}
+            connection.execute(insert(runs).values(**row, versions={}, **values))
         return self.get(run_id)
 
     def get(self, run_id: str) -> RunInfo:
@@ -80,18 +77,7 @@ class RunRows:
 
     def claim(self, run_id: str, device: str) -> bool:
         """Take a queued run for this process; False when another was quicker or it was cancelled."""
-        moment = now()
-        return self._change(
-            run_id,
-            ("queued",),
-            status="running",
-            started_at=moment,
-            heartbeat_at=moment,
-            pid=os.getpid(),
-            host=HOST,
-            device=device,
-            stage="loading",
-        )
+        return self._change(run_id, ("queued",), **_taken(device))
 
     def describe(self, run_id: str, **values: Any) -> bool:
         """Fill columns of a running run."""
@@ -177,6 +163,19 @@ class RunRows:
     def _infos(self, query: Select[Any]) -> list[RunInfo]:
         with self._database.reading() as connection:
             return [_info(row) for row in connection.execute(query)]
+
+
+def _taken(device: str) -> dict[str, Any]:
+    """Columns of a run that this process has just taken."""
+    return {
+        "status": "running",
+        "started_at": (moment := now()),
+        "heartbeat_at": moment,
+        "pid": os.getpid(),
+        "host": HOST,
+        "device": device,
+        "stage": "loading",
+    }
 
 
 def _query() -> Select[Any]:

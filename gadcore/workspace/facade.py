@@ -20,7 +20,7 @@ from gadcore.cases import (
 )
 from gadcore.graph import FloatArray, Graph, Truth
 from gadcore.preferences import checked_preference
-from gadcore.runs import OnProgress, Result, end_lost_runs, perform
+from gadcore.runs import OnProgress, Result, end_lost_runs
 from gadcore.runs.orders import Choice
 from gadcore.settings import Settings
 from gadcore.workspace import catalogue, maps, node_cards, ordering, training
@@ -127,8 +127,7 @@ class Workspace(Insight, Verdicts):
         on_progress: OnProgress | None = None,
     ) -> RunInfo:
         """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
-        run = training.queue_run(self._project, model, params, device, seed, warm, use)
-        return perform(self._project.store, self.settings, run.id, on_progress=on_progress)
+        return training.run_here(self._project, model, params, device, seed, warm, use, on_progress)
 
     def ensure_ranked(self) -> RunInfo | None:
         """Start the first run when there is none, so that a ranked queue exists before any label.

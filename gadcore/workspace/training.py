@@ -11,7 +11,7 @@ from gadcore.cases import QueueRow, RunComparison, RunInfo
 from gadcore.detectors import REGISTRY
 from gadcore.errors import ModelError, RunError
 from gadcore.metrics import midranks
-from gadcore.runs import Result, end_lost_runs
+from gadcore.runs import OnProgress, Result, end_lost_runs, perform_new
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import rows
 
@@ -31,25 +31,46 @@ def queue_run(
 
     Without ``use`` its scores are shown only if no other run's are.
     """
-    if model not in REGISTRY:
-        raise ModelError(f"There is no model {model!r}. Expected one of: {', '.join(REGISTRY)}.")
-    asked = {"model": model, "params": params or {}, "seed": seed, "device": device, "for_use": use}
+    asked = _asked(model, params, device, seed, use)
     for run in project.store.runs.of_project(project.id, "queued"):
         if all(getattr(run, key) == value for key, value in asked.items()):
             return run  # it reads the labels when it starts, so it will know the latest
+    return project.store.runs.add(project.id, _values(project, asked, warm))
+
+
+def run_here(
+    project: Project,
+    model: str,
+    params: dict[str, Any] | None,
+    device: str,
+    seed: int,
+    warm: bool,
+    use: bool = True,
+    on_progress: OnProgress | None = None,
+) -> RunInfo:
+    """Carry out a run in this process and return it as it ended."""
+    values = _values(project, _asked(model, params, device, seed, use), warm)
+    return perform_new(project.store, project.settings, project.id, values, on_progress)
+
+
+def _asked(model: str, params: dict[str, Any] | None, device: str, seed: int, use: bool) -> dict[str, Any]:
+    if model not in REGISTRY:
+        raise ModelError(f"There is no model {model!r}. Expected one of: {', '.join(REGISTRY)}.")
+    return {"model": model, "params": params or {}, "seed": seed, "device": device, "for_use": use}
+
+
+def _values(project: Project, asked: dict[str, Any], warm: bool) -> dict[str, Any]:
+    """Columns of a new run; the labels are counted now, and again when it starts."""
     labels = project.labels()
-    return project.store.runs.add(
-        project.id,
-        {
-            **asked,
-            "warm": warm,
-            "graph_fingerprint": project.fingerprint,
-            "label_hash": labels.hash(project.graph),
-            "normal": len(labels.normal),
-            "anomalous": len(labels.anomalous),
-            "unsure": len(labels.unsure),
-        },
-    )
+    return {
+        **asked,
+        "warm": warm,
+        "graph_fingerprint": project.fingerprint,
+        "label_hash": labels.hash(project.graph),
+        "normal": len(labels.normal),
+        "anomalous": len(labels.anomalous),
+        "unsure": len(labels.unsure),
+    }
 
 
 def runs(project: Project) -> list[RunInfo]:
