@@ -87,7 +87,10 @@ def test_the_queue_keeps_still_while_labels_come_in_if_told_to(ranked: Workspace
 
 
 def test_a_row_tells_why_it_was_chosen_besides_why_it_scores(ranked: Workspace) -> None:
+    ranked.record(ids(ranked.queue(n=1))[0], "n")
+    ranked.train("probe")
     rows = [row for row in ranked.queue(n=20) if row.strategy == "greedy-diverse"]
+    assert rows
     assert all(row.reason.endswith("ranks high and is unlike all cases so far") for row in rows)
     assert any("; " in row.reason for row in rows)
     assert not any("; rank" in row.reason for row in ranked.queue(n=20, strategy="top"))

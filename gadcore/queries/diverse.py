@@ -48,7 +48,8 @@ class GreedyDiverse(QueryStrategy):
 
     The window is one batch while verdicts hit (the ranking as it is); it widens, at full dial to four, when
     they do not.
-    While the ranking rests on no confirmed anomaly, medoids alternate with what ranks high and is new.
+    While the ranking rests on no confirmed anomaly, medoids alternate with what ranks high and is new; before
+    the first verdict, when the ranking has not missed yet, one case in three is a medoid.
     """
 
     name = "greedy-diverse"
@@ -92,14 +93,19 @@ class GreedyDiverse(QueryStrategy):
         return self.query(node, pool.percentile[node], reason)
 
     def _cold(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        """In turns: a medoid, and what ranks high and is unlike all labelled ones."""
+        """In turns: a medoid, and one case or two that rank high and are unlike all labelled ones."""
         typical = iter(Medoids().select(pool, n, rng))
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
-        strange = (self.query(v, utility[v], _STRANGE) for v in without_duplicates(pool, ranked, 2 * n))
+        begun = len(pool.labels.indices) > 0
+        strange = (
+            self.query(v, utility[v], _STRANGE) if begun else self._ranked(pool, v)
+            for v in without_duplicates(pool, ranked, 2 * n)
+        )
+        period = 2 if begun else 3
         mixed: dict[int, Query] = {}
-        for turn in range(2 * n):
-            query = next(strange if turn % 2 else typical, None)
+        for turn in range(period * n):
+            query = next(strange if turn % period else typical, None)
             if query is not None:
                 mixed.setdefault(query.node, query)
         kept = without_duplicates(pool, np.array(list(mixed), dtype=np.int64), n)
