@@ -178,7 +178,7 @@ def test_default_follows_the_ranking_while_it_hits(pool):
 def test_default_starts_with_the_ranking_and_medoids(pool, normal, share):
     """One case in three is a medoid at first, one in two once verdicts have brought no anomaly."""
     labels = Labels(np.array(normal, dtype=np.int64), np.array([], dtype=np.int64))
-    cold = replace(pool, labels=labels, cold=True, recent=())
+    cold = replace(pool, labels=labels, cold=True, recent=normal)
     queries = GreedyDiverse().select(cold, BATCH + 2, rng())
     typical = ["typical of a group" in query.reason for query in queries]
     assert typical == [turn % share == 0 for turn in range(BATCH + 2)]

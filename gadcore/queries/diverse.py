@@ -15,7 +15,7 @@ from gadcore.queries.ranked import Top, without_duplicates
 START = 20  # medoids of a cold start
 WINDOW = 4  # widest window, in batches
 _STRANGE = "ranks high and is unlike all cases so far"
-HITTING = 0.4  # hit rate from which the default follows the ranking as it is
+HITTING = 0.4  # hit rate from which the default trusts the ranking
 
 
 class Medoids(QueryStrategy):
@@ -48,8 +48,8 @@ class GreedyDiverse(QueryStrategy):
 
     The window is one batch while verdicts hit (the ranking as it is); it widens, at full dial to four, when
     they do not.
-    While the ranking rests on no confirmed anomaly, medoids alternate with what ranks high and is new; before
-    the first verdict, when the ranking has not missed yet, one case in three is a medoid.
+    While the ranking rests on no confirmed anomaly, medoids take turns with what ranks high and is new: they
+    are one case in three at first, and every other one when verdicts do not hit.
     """
 
     name = "greedy-diverse"
@@ -97,12 +97,11 @@ class GreedyDiverse(QueryStrategy):
         typical = iter(Medoids().select(pool, n, rng))
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
-        begun = len(pool.labels.indices) > 0
         strange = (
-            self.query(v, utility[v], _STRANGE) if begun else self._ranked(pool, v)
+            self.query(v, utility[v], _STRANGE) if len(pool.labels.indices) else self._ranked(pool, v)
             for v in without_duplicates(pool, ranked, 2 * n)
         )
-        period = 2 if begun else 3
+        period = 3 if pool.hit_rate >= HITTING else 2
         mixed: dict[int, Query] = {}
         for turn in range(period * n):
             query = next(strange if turn % period else typical, None)

@@ -1,4 +1,4 @@
-"""One training run from queue to result. The worker and the CLI call the same function.
+"""One training run to its result: ``perform`` in the worker, ``perform_new`` where a process trains itself.
 
     claim → graph and labels → fit (warm from the run in use where that is sound) → artefacts → in use
 
