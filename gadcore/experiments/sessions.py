@@ -1,10 +1,9 @@
 """Simulated analysts: what a query strategy finds, and what the model learns, per label spent.
 
 A session works as the app does: the model ranks, the strategy (with its share of audit cases) chooses ten
-cases, each gets a verdict, the model is fitted again from where it stood. Before the model knows an anomaly
-the default chooses five at a time, for it looks at the verdicts as they come. Verdicts come from the truth
-and are wrong with a given probability. A random fifth of each class is held out (or none, for studies of what
-the session itself says): never asked, only scored.
+cases, each gets a verdict, the model is fitted again from where it stood. Verdicts come from the truth and
+are wrong with a given probability. A random fifth of each class is held out (or none, for studies of what the
+session itself says): never asked, only scored.
 
 Beside the strategies of the app there are four to compare with, none of them with audit cases:
 
@@ -35,7 +34,6 @@ from gadcore.graph import FloatArray, Graph, IntArray, Truth
 from gadcore.labels import Labels
 from gadcore.metrics import auc, average_precision
 from gadcore.queries import AUDIT_SHARE, DEFAULT, STRATEGIES, Pool, Query, diversity_basis, queue_order
-from gadcore.queries.diverse import TRIAL, Ring
 from gadcore.queries.pool import RECENT
 from gadcore.queries.sampling import Audit
 
@@ -49,8 +47,6 @@ TITLES = {
 }
 SESSION_STRATEGIES = tuple(TITLES)
 BLIND = (RANDOM, ENTROPY)  # they choose without the model
-
-ADAPTIVE = (DEFAULT, UNCHECKED, Ring.name)  # rings begin with the default, which finds the first anomaly
 
 LABELS, BATCH, HELD_OUT = 200, 10, 0.2
 CHECK_BATCH = 50  # random checks between two fits
@@ -147,8 +143,12 @@ def simulate(
         stopped = on_step is not None and on_step(session.steps[-1])
         if checks and len(session.asked) >= labels:
             session.strategy, labels, checks, batch = Audit.name, labels + checks, 0, CHECK_BATCH
-        if stopped or not desk.label(min(batch, labels - len(session.asked))):
+        session.batches.append(len(session.asked))
+        queries = [] if stopped else desk.choose(min(batch, labels - len(session.asked)))
+        if not queries:
             return session
+        for query in queries:
+            desk.answer(query)
 
 
 @dataclass
@@ -205,20 +205,6 @@ class _Desk:
             _figure(auc(y, scores)) if known else None,
             _figure(average_precision(y, scores)) if known else None,
         )
-
-    def label(self, n: int) -> int:
-        """Give ``n`` verdicts between two fits, fewer when the graph has no more; how many they are."""
-        given = 0
-        while given < n:
-            self.session.batches.append(len(self.session.asked))
-            at_once = TRIAL if self.session.strategy in ADAPTIVE and self._pool().cold else n
-            queries = self.choose(min(at_once, n - given))
-            if not queries:
-                break
-            for query in queries:
-                self.answer(query)
-            given += len(queries)
-        return given
 
     def answer(self, query: Query) -> None:
         """Give a verdict, wrong now and then."""

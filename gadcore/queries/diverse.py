@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -14,10 +13,9 @@ from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random
 from gadcore.queries.ranked import Top, without_duplicates
 
 START = 20  # medoids of a cold start
-TRIAL = BATCH // 2  # cases from the top of a ranking that rests on no anomaly, to see whether it hits
 WINDOW = 4  # widest window, in batches
 _STRANGE = "ranks high and is unlike all cases so far"
-HITTING = 0.4  # hit rate from which the default trusts the ranking
+HITTING = 0.4  # hit rate from which the default follows the ranking as it is
 
 
 class Medoids(QueryStrategy):
@@ -50,8 +48,7 @@ class GreedyDiverse(QueryStrategy):
 
     The window is one batch while verdicts hit (the ranking as it is); it widens, at full dial to four, when
     they do not.
-    While the ranking rests on no confirmed anomaly, half a batch from its top tells whether it hits all the
-    same. Where it does not, medoids follow, as many, and then take turns with what ranks high and is new.
+    While the ranking rests on no confirmed anomaly, medoids alternate with what ranks high and is new.
     """
 
     name = "greedy-diverse"
@@ -59,7 +56,7 @@ class GreedyDiverse(QueryStrategy):
     dialled = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        if pool.cold and not (len(pool.labels.indices) and pool.hit_rate >= HITTING):
+        if pool.cold:
             return self._cold(pool, n, rng)
         chosen: list[Query] = []
         left = pool.open
@@ -95,23 +92,19 @@ class GreedyDiverse(QueryStrategy):
         return self.query(node, pool.percentile[node], reason)
 
     def _cold(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        """First the top, then medoids, then in turns a medoid and what is unlike all labelled ones."""
+        """In turns: a medoid, and what ranks high and is unlike all labelled ones."""
         typical = iter(Medoids().select(pool, n, rng))
-        asked = len(pool.labels.indices)
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
         strange = (
-            self.query(v, utility[v], _STRANGE) if asked else self._ranked(pool, v)
+            self.query(v, utility[v], _STRANGE) if len(pool.labels.indices) else self._ranked(pool, v)
             for v in without_duplicates(pool, ranked, 2 * n)
         )
         mixed: dict[int, Query] = {}
-        for place in range(asked, asked + 2 * n):
-            from_top = place < TRIAL or (place >= BATCH and place % 2)
-            query = next(strange if from_top else typical, None)
+        for turn in range(2 * n):
+            query = next(strange if turn % 2 else typical, None)
             if query is not None:
                 mixed.setdefault(query.node, query)
-        for query in chain(strange, typical):
-            mixed.setdefault(query.node, query)
         kept = without_duplicates(pool, np.array(list(mixed), dtype=np.int64), n)
         return [mixed[int(node)] for node in kept]
 
