@@ -305,3 +305,11 @@ def test_members_of_an_ensemble_that_take_one_step_share_a_line() -> None:
         "Loss (hypersphere)",
         "Out-of-fold AUC (hypersphere alone)",
     ]
+
+
+@pytest.mark.parametrize("auc", [0.0, 0.325, 0.9])
+def test_a_poor_auc_is_on_the_scale_too(auc) -> None:
+    figure = curves_figure([{"epoch": i, "loss": 0.4, "auc": auc, "stage": ""} for i in range(1, 5)])
+    low, high = figure.layout.yaxis2.range
+    assert low < auc < high
+    assert low <= 0.4
