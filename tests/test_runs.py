@@ -16,6 +16,7 @@ from gadcore.settings import Settings
 from gadcore.store import FileLock
 from gadcore.store.schema import now, runs
 from gadcore.workspace import Workspace
+from gadcore.workspace.training import Request, queue_run
 
 
 @pytest.fixture
@@ -32,9 +33,7 @@ def store(project: Workspace):
 
 def queue(project: Workspace, **params):
     """A queued run that nobody works on."""
-    from gadcore.workspace.training import queue_run
-
-    return queue_run(project._project, "probe", params, "cpu", 0, True)
+    return queue_run(project._project, Request("probe", params, "cpu"))
 
 
 def test_a_run_without_labels_ranks_all_nodes(project: Workspace) -> None:

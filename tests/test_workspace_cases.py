@@ -14,7 +14,7 @@ from gadcore.graph import Graph, make_graph
 from gadcore.settings import Settings
 from gadcore.workspace import Filter, Workspace
 from gadcore.workspace.search import SearchIndex
-from gadcore.workspace.training import queue_run
+from gadcore.workspace.training import Request, queue_run
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_before_a_run_the_queue_says_that_it_is_not_ranked(project: Workspace) -
     assert len(rows) == 5
     assert {row.rank for row in rows} == {0}
     assert {row.reason for row in rows} == {"not ranked yet: train first"}
-    queue_run(project._project, "probe", None, "cpu", 0, warm=False)
+    queue_run(project._project, Request("probe", device="cpu", warm=False))
     assert {row.reason for row in project.queue(n=5)} == {"not ranked yet: the first run is under way"}
     assert project.case("n001").row.reason == "not ranked yet: the first run is under way"
 

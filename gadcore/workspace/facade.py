@@ -27,6 +27,7 @@ from gadcore.workspace import catalogue, maps, node_cards, ordering, training
 from gadcore.workspace.insight import Insight
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import Filter, positive, rows, search_index
+from gadcore.workspace.training import Request
 from gadcore.workspace.verdicts import Verdicts
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Workspace(Insight, Verdicts):
         use: bool = True,
     ) -> RunInfo:
         """Queue a run for the worker process; returns at once. Without ``use`` the run in use stays so."""
-        run = training.queue_run(self._project, model, params, device, seed, warm, use)
+        run = training.queue_run(self._project, Request(model, params, device, seed, warm, use))
         worker.start(self.settings)
         worker.wake(self.settings)
         return run
@@ -127,7 +128,8 @@ class Workspace(Insight, Verdicts):
         on_progress: OnProgress | None = None,
     ) -> RunInfo:
         """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
-        return training.run_here(self._project, model, params, device, seed, warm, use, on_progress)
+        request = Request(model, params, device, seed, warm, use)
+        return training.run_here(self._project, request, on_progress)
 
     def ensure_ranked(self) -> RunInfo | None:
         """Start the first run when there is none, so that a ranked queue exists before any label.

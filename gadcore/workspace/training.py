@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,59 +19,57 @@ from gadcore.workspace.queue_rows import rows
 LIVE = ("queued", "running")
 
 
-def queue_run(
-    project: Project,
-    model: str,
-    params: dict[str, Any] | None,
-    device: str,
-    seed: int,
-    warm: bool,
-    use: bool = True,
-) -> RunInfo:
-    """Put a run into the queue; one that waits and would do the same is returned instead.
+@dataclass(frozen=True)
+class Request:
+    """A run that somebody asks for."""
 
-    Without ``use`` its scores are shown only if no other run's are.
-    """
-    asked = _asked(model, params, device, seed, use)
+    model: str
+    params: dict[str, Any] | None = None
+    device: str = "auto"
+    seed: int = 0
+    warm: bool = True
+    use: bool = True  # False: its scores are shown only if no other run's are
+
+    def __post_init__(self) -> None:
+        if self.model not in REGISTRY:
+            raise ModelError(f"There is no model {self.model!r}. Expected one of: {', '.join(REGISTRY)}.")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Columns in which a waiting run must agree to stand for this one."""
+        return {
+            "model": self.model,
+            "params": self.params or {},
+            "seed": self.seed,
+            "device": self.device,
+            "for_use": self.use,
+        }
+
+    def columns(self, project: Project) -> dict[str, Any]:
+        """Columns of the new run; the labels are counted now, and again when it starts."""
+        labels = project.labels()
+        return {
+            **self.identity,
+            "warm": self.warm,
+            "graph_fingerprint": project.fingerprint,
+            "label_hash": labels.hash(project.graph),
+            "normal": len(labels.normal),
+            "anomalous": len(labels.anomalous),
+            "unsure": len(labels.unsure),
+        }
+
+
+def queue_run(project: Project, request: Request) -> RunInfo:
+    """Put a run into the queue; one that waits and would do the same is returned instead."""
     for run in project.store.runs.of_project(project.id, "queued"):
-        if all(getattr(run, key) == value for key, value in asked.items()):
+        if all(getattr(run, key) == value for key, value in request.identity.items()):
             return run  # it reads the labels when it starts, so it will know the latest
-    return project.store.runs.add(project.id, _values(project, asked, warm))
+    return project.store.runs.add(project.id, request.columns(project))
 
 
-def run_here(
-    project: Project,
-    model: str,
-    params: dict[str, Any] | None,
-    device: str,
-    seed: int,
-    warm: bool,
-    use: bool = True,
-    on_progress: OnProgress | None = None,
-) -> RunInfo:
+def run_here(project: Project, request: Request, on_progress: OnProgress | None = None) -> RunInfo:
     """Carry out a run in this process and return it as it ended."""
-    values = _values(project, _asked(model, params, device, seed, use), warm)
-    return perform_new(project.store, project.settings, project.id, values, on_progress)
-
-
-def _asked(model: str, params: dict[str, Any] | None, device: str, seed: int, use: bool) -> dict[str, Any]:
-    if model not in REGISTRY:
-        raise ModelError(f"There is no model {model!r}. Expected one of: {', '.join(REGISTRY)}.")
-    return {"model": model, "params": params or {}, "seed": seed, "device": device, "for_use": use}
-
-
-def _values(project: Project, asked: dict[str, Any], warm: bool) -> dict[str, Any]:
-    """Columns of a new run; the labels are counted now, and again when it starts."""
-    labels = project.labels()
-    return {
-        **asked,
-        "warm": warm,
-        "graph_fingerprint": project.fingerprint,
-        "label_hash": labels.hash(project.graph),
-        "normal": len(labels.normal),
-        "anomalous": len(labels.anomalous),
-        "unsure": len(labels.unsure),
-    }
+    return perform_new(project.store, project.settings, project.id, request.columns(project), on_progress)
 
 
 def runs(project: Project) -> list[RunInfo]:

@@ -64,9 +64,8 @@ def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) ->
         figure.add_annotation(text=missing, showarrow=False, x=0.5, y=0.2, xref="paper", yref="paper")
     figure.add_hline(y=0.5, row=2, col=1, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
     figure.update_yaxes(title_text="loss", row=1, col=1)
-    lowest = min(
-        (float(history[k]["auc"]) for k in measured), default=1.0
-    )  # below one half while labels are few
+    # below one half where labels are few
+    lowest = min((float(history[k]["auc"]) for k in measured), default=1.0)
     figure.update_yaxes(title_text="AUC", range=[min(0.4, lowest - 0.02), 1.02], row=2, col=1)
     figure.update_xaxes(title_text="epoch", row=2, col=1)
     return tidy(figure, height)
