@@ -158,7 +158,7 @@ def test_two_tabs_extend_an_order_without_doubling_cases(project: Workspace, mon
     monkeypatch.setattr(ordering, "work_out", slow)
     forget()
     order = ordering._order(project._project, project.result(), ordering.Filter(), strategy="uncertainty")
-    tabs = [threading.Thread(target=order.cases, args=(30, None)) for _ in range(2)]
+    tabs = [threading.Thread(target=order.cases, args=(30, None, False)) for _ in range(2)]
     for tab in tabs:
         tab.start()
     for tab in tabs:

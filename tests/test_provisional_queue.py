@@ -11,6 +11,7 @@ from probe_detector import reading, register, unregister
 
 from gadcore.cases import QueueRow
 from gadcore.cli import main
+from gadcore.queries.diverse import TRIAL
 from gadcore.workspace import Filter, Workspace, reranking
 
 
@@ -153,16 +154,53 @@ def test_filters_hold_in_the_provisional_order(project: Workspace) -> None:
     assert all(row.provisional_rank for row in rows)
 
 
-def test_a_run_without_both_kinds_of_verdict_keeps_its_order(settings, planted) -> None:
+@pytest.fixture
+def unlabelled(settings, planted):
+    """Ranked by a run without labels."""
     register()
     workspace = Workspace.create("cold", reading(planted[0]), settings=settings)
     workspace.train("probe")
     unregister()
-    before = workspace.queue(n=30)
-    decide(workspace, before[0], "normal")
-    assert ids(workspace.queue(n=29)) == ids(before)[1:]
-    assert workspace.queue_basis().cold
-    assert workspace.queue_basis().verdicts == 0
+    return workspace
+
+
+def test_a_run_without_both_kinds_of_verdict_keeps_its_order(unlabelled: Workspace) -> None:
+    before = unlabelled.queue(n=30)
+    for row in before[:8]:
+        decide(unlabelled, row, "normal")
+    assert ids(unlabelled.queue(n=22)) == ids(before)[8:]
+    basis = unlabelled.queue_basis()
+    assert (basis.cold, basis.hits, basis.verdicts, basis.state) == (True, False, 0, "")
+
+
+def test_the_default_follows_an_unlabelled_ranking_while_it_hits(unlabelled: Workspace) -> None:
+    unlabelled.set_preference("near_duplicates", True)
+    unlabelled.set_preference("audit_share", 0.0)
+    before = unlabelled.queue(n=60)
+    assert [row.rank for row in before[:TRIAL]] == [1, 2, 3, 4]
+    assert all("typical of a group" in row.reason for row in before[TRIAL : 2 * TRIAL])
+    for turn, row in enumerate(before[:TRIAL]):
+        decide(unlabelled, row, "anomalous" if turn < 2 else "normal")
+    assert unlabelled.queue_basis().hits
+    after = unlabelled.queue(n=20)
+    assert [row.rank for row in after] == list(range(5, 25))
+    assert {row.provisional_rank for row in after} == {None}
+    assert ids(unlabelled.queue(n=20, provisional=False)) == ids(before)[TRIAL : TRIAL + 20]
+    for row in after[:4]:
+        decide(unlabelled, row, "normal")
+    basis = unlabelled.queue_basis()
+    assert (basis.hits, basis.state) == (False, "")
+    still = [node for node in ids(before) if node not in unlabelled.current()]
+    assert ids(unlabelled.queue(n=20)) == still[:20]
+
+
+def test_only_the_default_follows_hits_of_an_unlabelled_ranking(unlabelled: Workspace) -> None:
+    before = unlabelled.queue(n=30, strategy="medoids")
+    for row in before[:6]:
+        decide(unlabelled, row, "anomalous")
+    assert unlabelled.queue_basis().hits
+    assert not unlabelled.queue_basis("medoids").hits
+    assert ids(unlabelled.queue(n=24, strategy="medoids")) == ids(before)[6:]
 
 
 def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -> None:

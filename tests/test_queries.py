@@ -13,7 +13,7 @@ from gadcore.graph import make_graph
 from gadcore.labels import Labels
 from gadcore.metrics import percentile_ranks
 from gadcore.queries import AUDIT_SHARE, STRATEGIES, Pool, diversity_basis, find_strategy, queue_order
-from gadcore.queries.diverse import START, GreedyDiverse
+from gadcore.queries.diverse import TRIAL, GreedyDiverse
 from gadcore.queries.geometry import distinct, farthest_first, medoids
 from gadcore.queries.pool import BATCH
 from gadcore.queries.ranked import border_percentile
@@ -174,12 +174,39 @@ def test_default_follows_the_ranking_while_it_hits(pool):
     assert [q.node for q in default.select(follow, BATCH, rng())] == pool.open[:BATCH].tolist()
 
 
-def test_default_starts_with_medoids_and_the_ranking(pool):
-    cold = replace(pool, labels=Labels.none(), cold=True, recent=())
-    queries = GreedyDiverse().select(cold, START, rng())
-    typical = sum("typical of a group" in query.reason for query in queries)
-    assert START // 3 <= typical < START
-    assert queries[1].reason == f"rank 1 of {pool.n}"  # no case so far that it could be unlike
+def test_a_case_does_not_hang_on_how_many_are_asked_for(pool):
+    missing = replace(pool, recent=pool.labels.normal[:8].tolist())
+    default = GreedyDiverse()
+    assert default.window(missing) > BATCH
+    longest = [q.node for q in default.select(missing, 3 * BATCH, rng())]
+    assert [q.node for q in default.select(missing, BATCH + 4, rng())] == longest[: BATCH + 4]
+
+
+def kinds(queries):
+    """T: typical of a group, R: rank alone, U: unlike the cases so far."""
+    found = {"typical of a group": "T", "rank ": "R", "ranks high and is unlike all cases so far": "U"}
+    return "".join(next(kind for text, kind in found.items() if q.reason.startswith(text)) for q in queries)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [(0, "RRRRTTTTTRTR"), (2, "UUTTTTTUTUTU"), (TRIAL, "TTTTTUTUTUTU"), (BATCH, "TUTUTUTUTUTU")],
+)
+def test_default_tries_the_ranking_then_medoids_then_both_in_turns(pool, asked, expected):
+    misses = [int(v) for v in pool.open[len(pool.open) - asked :]]
+    labels = Labels(np.array(misses, dtype=np.int64), np.array([], dtype=np.int64))
+    cold = replace(pool, labels=labels, cold=True, recent=misses)
+    assert kinds(GreedyDiverse().select(cold, len(expected), rng())) == expected
+
+
+@pytest.mark.parametrize(("hits", "asked", "followed"), [(2, 4, True), (1, 4, False), (2, 2, False)])
+def test_default_follows_a_ranking_without_labels_if_half_of_its_first_cases_hit(pool, hits, asked, followed):
+    top = [int(v) for v in pool.open[:asked]]
+    labels = Labels(np.array(top[hits:], dtype=np.int64), np.array(top[:hits], dtype=np.int64))
+    cold = replace(pool, labels=labels, cold=True, recent=top, near_duplicates=True)
+    queries = GreedyDiverse().select(cold, BATCH, rng())
+    assert (kinds(queries) == "R" * BATCH) == followed
+    assert ([query.node for query in queries] == cold.open[:BATCH].tolist()) == followed
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "audit"])

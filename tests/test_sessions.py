@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pytest
+from probe_detector import register, unregister
 
 from gadcore.detectors.arrays import propagate
 from gadcore.errors import GadError, LabelError
 from gadcore.experiments.sessions import SESSION_STRATEGIES, simulate
 from gadcore.graph import Truth
+from gadcore.metrics import ranks
 
 CHEAP = "sgc-lr"
 
@@ -56,6 +60,40 @@ def test_the_default_finds_more_than_chance_and_learns(planted, truth) -> None:
     last = simulate(planted[0], truth, model=CHEAP, labels=60).steps[-1]
     assert last.auc > 0.8
     assert 0 < last.ap <= 1
+
+
+@pytest.fixture
+def by_degree(planted) -> Iterator[Callable[[bool], Truth]]:
+    """Truth where the ``probe`` model, which ranks by degree, is right or wrong of all."""
+    register()
+    rank = ranks(planted[0].degree.astype(float))
+    yield lambda right: Truth(((rank <= 60) if right else (rank > 240)).astype(np.int8))
+    unregister()
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_the_default_follows_a_ranking_without_labels_within_the_batch_if_it_hits(planted, by_degree, right):
+    truth = by_degree(right)
+    ranked = simulate(planted[0], truth, "top", model="probe", labels=1, seed=1)
+    session = simulate(planted[0], truth, "unchecked", model="probe", labels=10, seed=1)
+    open_ = np.setdiff1d(np.arange(300), session.held_out)
+    top = open_[np.argsort(-planted[0].degree[open_], kind="stable")]
+    assert ranked.asked[0] == session.asked[0]
+    assert (session.verdicts == [1] * 10) == right
+    assert (len(set(session.asked) & set(top[:20].tolist())) == 10) == right
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_what_the_default_follows_leaves_random_checks_their_places(planted, by_degree, right) -> None:
+    truth = by_degree(right)
+    places = [
+        [place for place, node in enumerate(session.asked) if node in session.inclusion]
+        for session in (
+            simulate(planted[0], truth, name, model="probe", labels=10, seed=1)
+            for name in ("greedy-diverse", "uncertainty")
+        )
+    ]
+    assert places[0] == places[1] != []
 
 
 def test_wrong_verdicts_come_at_their_rate(planted, truth) -> None:

@@ -87,7 +87,8 @@ def test_the_queue_keeps_still_while_labels_come_in_if_told_to(ranked: Workspace
 
 
 def test_a_row_tells_why_it_was_chosen_besides_why_it_scores(ranked: Workspace) -> None:
-    ranked.record(ids(ranked.queue(n=1))[0], "n")
+    for node in ids(ranked.queue(n=10)):
+        ranked.record(node, "n")
     ranked.train("probe")
     rows = [row for row in ranked.queue(n=20) if row.strategy == "greedy-diverse"]
     assert rows

@@ -41,6 +41,7 @@ PAGE = ROOT / "docs" / "loop.md"
 COMMAND = "python -m gadcore experiments loop"
 MODEL = "an+"
 REVISION = 4  # of the model without validation labels and of the queue: raised when sessions differ
+REVISIONS = dict.fromkeys((DEFAULT, UNCHECKED, "ring"), 5)  # of strategies that changed since
 SELDOM = 5  # batches between the fits that only measure
 ALL_GRAPHS = (*GRAPHS, "reddit", "amazon_fraud", DEMO)
 # What matters most is there first when the study is stopped.
@@ -68,9 +69,14 @@ def key_of(row: dict[str, Any]) -> str:
     return LoopCell(row["graph"], row["method"], row["seed"], row["labels"], row["wrong"], row["model"]).key()
 
 
+def revision_of(method: str) -> int:
+    """The revision of the loop that a strategy's sessions are of."""
+    return REVISIONS.get(method, REVISION)
+
+
 def outdated(cells: list[LoopCell], path: Path) -> list[LoopCell]:
     """Sessions that the file does not hold, or holds of another revision of the loop."""
-    held = {key_of(row) for row in load_rows(path) if row.get("revision") == REVISION}
+    held = {key_of(row) for row in load_rows(path) if row.get("revision") == revision_of(row["method"])}
     return [cell for cell in cells if cell.key() not in held]
 
 
@@ -93,7 +99,7 @@ def measure(cell: LoopCell) -> dict[str, Any]:
     return {
         **asdict(cell),
         "experiment": "labelling sessions",
-        "revision": REVISION,
+        "revision": revision_of(cell.method),
         "protocol": f"{cell.wrong:.0%} of the verdicts wrong" if cell.wrong else "",
         "anomalies": session.anomalies,
         "askable": int(reading.truth.known.sum()) - len(session.held_out),

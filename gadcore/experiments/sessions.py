@@ -1,9 +1,10 @@
 """Simulated analysts: what a query strategy finds, and what the model learns, per label spent.
 
 A session works as the app does: the model ranks, the strategy (with its share of audit cases) chooses ten
-cases, each gets a verdict, the model is fitted again from where it stood. Verdicts come from the truth and
-are wrong with a given probability. A random fifth of each class is held out (or none, for studies of what the
-session itself says): never asked, only scored.
+cases, each gets a verdict, the model is fitted again from where it stood. Before the model knows an anomaly
+the default looks at the verdicts as they come. Verdicts come from the truth and are wrong with a given
+probability. A random fifth of each class is held out (or none, for studies of what the session itself says):
+never asked, only scored.
 
 Beside the strategies of the app there are four to compare with, none of them with audit cases:
 
@@ -17,7 +18,7 @@ Beside the strategies of the app there are four to compare with, none of them wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
@@ -33,7 +34,17 @@ from gadcore.errors import GadError, LabelError
 from gadcore.graph import FloatArray, Graph, IntArray, Truth
 from gadcore.labels import Labels
 from gadcore.metrics import auc, average_precision
-from gadcore.queries import AUDIT_SHARE, DEFAULT, STRATEGIES, Pool, Query, diversity_basis, queue_order
+from gadcore.queries import (
+    AUDIT_SHARE,
+    DEFAULT,
+    STRATEGIES,
+    Pool,
+    Query,
+    diversity_basis,
+    interleave,
+    queue_order,
+)
+from gadcore.queries.diverse import GreedyDiverse, Ring
 from gadcore.queries.pool import RECENT
 from gadcore.queries.sampling import Audit
 
@@ -47,6 +58,7 @@ TITLES = {
 }
 SESSION_STRATEGIES = tuple(TITLES)
 BLIND = (RANDOM, ENTROPY)  # they choose without the model
+STARTS_AS_DEFAULT = (DEFAULT, UNCHECKED, Ring.name)  # rings need a confirmed anomaly first
 
 LABELS, BATCH, HELD_OUT = 200, 10, 0.2
 CHECK_BATCH = 50  # random checks between two fits
@@ -147,8 +159,11 @@ def simulate(
         queries = [] if stopped else desk.choose(min(batch, labels - len(session.asked)))
         if not queries:
             return session
-        for query in queries:
-            desk.answer(query)
+        begun: list[Query] = []
+        while queries:
+            desk.answer(queries[0])
+            begun.append(queries[0])
+            queries = desk.reconsidered(queries[1:], begun)
 
 
 @dataclass
@@ -181,6 +196,11 @@ class _Desk:
     @property
     def scores(self) -> FloatArray:
         return self.unranked if self.detector is None else self.detector.scores_
+
+    @property
+    def cold(self) -> bool:
+        """Whether the ranking rests on no pair of normal and anomalous labels."""
+        return self.detector is None or self.detector.basis_ != BOTH
 
     def fit(self) -> None:
         """Fit on the verdicts so far, from the last fit; no model while its labels are missing."""
@@ -232,6 +252,19 @@ class _Desk:
             queries += [query for query in more if query.node not in taken]
         return queries[:n]
 
+    def reconsidered(self, waiting: list[Query], begun: Sequence[Query]) -> list[Query]:
+        """The rest of a batch: the default follows a ranking without labels as soon as it hits."""
+        if not waiting or not self.cold or self.session.strategy not in STARTS_AS_DEFAULT:
+            return waiting
+        active = [query.node for query in begun if query.inclusion_probability is None]
+        pool = replace(self._pool(), begun=active)
+        if not GreedyDiverse.trusts(pool):
+            return waiting
+        checks = {place: query for place, query in enumerate(waiting) if query.inclusion_probability}
+        taken = {query.node for query in checks.values()}
+        chosen = queue_order(pool, DEFAULT, len(waiting), self.rng, audit_share=0.0, waiting=taken)
+        return interleave(chosen, checks, len(waiting))
+
     def _pool(self) -> Pool:
         detector, session = self.detector, self.session
         return Pool(
@@ -241,7 +274,7 @@ class _Desk:
             spread=None if detector is None else detector.spread_,
             basis=self.directions,
             adjacency=self.graph.adjacency,
-            cold=detector is None or detector.basis_ != BOTH,
+            cold=self.cold,
             seed=session.seed,
             recent=session.asked[-RECENT:],
             allowed=self.allowed,

@@ -13,6 +13,8 @@ from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random
 from gadcore.queries.ranked import Top, without_duplicates
 
 START = 20  # medoids of a cold start
+TRIAL = 4  # first cases of a cold start: the top of its ranking, to see whether it hits
+TRUSTED = 0.5  # hit rate from which the default follows a ranking that rests on no anomaly
 WINDOW = 4  # widest window, in batches
 _STRANGE = "ranks high and is unlike all cases so far"
 HITTING = 0.4  # hit rate from which the default follows the ranking as it is
@@ -48,7 +50,8 @@ class GreedyDiverse(QueryStrategy):
 
     The window is one batch while verdicts hit (the ranking as it is); it widens, at full dial to four, when
     they do not.
-    While the ranking rests on no confirmed anomaly, medoids alternate with what ranks high and is new.
+    While the ranking rests on no confirmed anomaly, a few cases from its top tell whether it hits all the
+    same. Unless half do, medoids follow, as many, and then alternate with what ranks high and is new.
     """
 
     name = "greedy-diverse"
@@ -56,17 +59,22 @@ class GreedyDiverse(QueryStrategy):
     dialled = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        if pool.cold:
+        if not self.trusts(pool):
             return self._cold(pool, n, rng)
         chosen: list[Query] = []
         left = pool.open
         window = self.window(pool)
         while len(chosen) < n and len(left):
             begun = () if chosen else pool.begun
-            batch = self._batch(pool, left, window, min(BATCH - len(begun), n - len(chosen)), begun)
+            batch = self._batch(pool, left, window, BATCH - len(begun), begun)
             chosen += batch
             left = left[~np.isin(left, [query.node for query in batch])]
-        return chosen
+        return chosen[:n]  # of whole batches, so that a case does not hang on how many are asked for
+
+    @staticmethod
+    def trusts(pool: Pool) -> bool:
+        """Whether the ranking is followed: it knows an anomaly, or a trial of its top has hit."""
+        return not pool.cold or (len(pool.labels.indices) >= TRIAL and pool.hit_rate >= TRUSTED)
 
     @staticmethod
     def window(pool: Pool) -> int:
@@ -92,17 +100,19 @@ class GreedyDiverse(QueryStrategy):
         return self.query(node, pool.percentile[node], reason)
 
     def _cold(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        """In turns: a medoid, and what ranks high and is unlike all labelled ones."""
+        """The trial, as many medoids, then in turns a medoid and what is unlike all labelled ones."""
         typical = iter(Medoids().select(pool, n, rng))
+        asked = len(pool.labels.indices)
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
         strange = (
-            self.query(v, utility[v], _STRANGE) if len(pool.labels.indices) else self._ranked(pool, v)
+            self.query(v, utility[v], _STRANGE) if asked else self._ranked(pool, v)
             for v in without_duplicates(pool, ranked, 2 * n)
         )
         mixed: dict[int, Query] = {}
-        for turn in range(2 * n):
-            query = next(strange if turn % 2 else typical, None)
+        for place in range(asked, asked + 2 * n):
+            from_top = place < TRIAL or (place >= 2 * TRIAL and place % 2)
+            query = next(strange if from_top else typical, None)
             if query is not None:
                 mixed.setdefault(query.node, query)
         kept = without_duplicates(pool, np.array(list(mixed), dtype=np.int64), n)

@@ -52,9 +52,9 @@ class Insight:
         found = self._project.store.projects.preference(self._project.id, preferences.LEAST_RECALL)
         return LEAST_RECALL if found is None else float(found)
 
-    def queue_basis(self) -> QueueBasis:
+    def queue_basis(self, strategy: str | None = None) -> QueueBasis:
         """What the queue is ordered by: the run in use, or that and the verdicts given since."""
-        return queue_basis(self._project)
+        return queue_basis(self._project, strategy)
 
     def moved(self, run_id: str | None = None, n: int = 20) -> Moved:
         """Who rose and fell since the run before a run (the one in use), and the labels behind it."""
