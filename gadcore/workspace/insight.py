@@ -14,6 +14,7 @@ from gadcore.moved import Moved, Ranking, label_changes, movers, other_differenc
 from gadcore.runs import Result
 from gadcore.runs.orders import Choice
 from gadcore.second_look import Doubt, SecondLook, doubts, total
+from gadcore.workspace.node_cards import probability_basis
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import positive
 from gadcore.workspace.reranking import influence, queue_basis
@@ -55,6 +56,10 @@ class Insight:
     def queue_basis(self, strategy: str | None = None) -> QueueBasis:
         """What the queue is ordered by: the run in use, or that and the verdicts given since."""
         return queue_basis(self._project, strategy)
+
+    def probability_basis(self) -> str:
+        """What the probabilities of the run in use rest on, or what is missing for any by now."""
+        return probability_basis(self._project)
 
     def moved(self, run_id: str | None = None, n: int = 20) -> Moved:
         """Who rose and fell since the run before a run (the one in use), and the labels behind it."""

@@ -13,7 +13,6 @@ from gadcore.calibrate import band as probability_band
 from gadcore.cases import NodeCard, QueueRow
 from gadcore.explain.sentences import columns_of
 from gadcore.labels import LabelEvent
-from gadcore.runs import Result
 from gadcore.similar import embedding_counts, nearest, space_of
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import WORDS, rows
@@ -40,7 +39,7 @@ def case(project: Project, node_id: str) -> NodeCard:
         degree=len(project.graph.neighbours(node)[0]),
         probability=None if probability is None else float(probability),
         probability_band="" if probability is None else probability_band(float(probability)),
-        probability_reason=_basis(project, result) if result else "No probability yet: nothing is ranked.",
+        probability_reason=probability_basis(project),
         band=band(row.percentile) if result else "",
         attributes=columns_of(project.graph).of(node),
         rank_history=_rank_history(project, node),
@@ -54,8 +53,11 @@ def case(project: Project, node_id: str) -> NodeCard:
     )
 
 
-def _basis(project: Project, result: Result) -> str:
-    """What a probability rests on; while a run had too few verdicts, what is missing by now."""
+def probability_basis(project: Project) -> str:
+    """What probabilities rest on; while a run had too few verdicts, what is missing by now."""
+    result = project.result()
+    if result is None:
+        return "No probability yet: nothing is ranked."
     labels, run = project.labels(), result.info
     now = {word: evidence(labels, y) for word, y in (("anomalous", 1), ("normal", 0))}
     same = (now["anomalous"].labels, now["normal"].labels) == (run.anomalous, run.normal)

@@ -229,6 +229,30 @@ def test_the_queue_follows_a_verdict_until_the_next_run(
     expect(part(page, "provisional-place")).to_have_count(0)
 
 
+def test_the_queue_follows_a_first_ranking_that_hits(
+    tabs: Tabs, server: Server, project: Callable[..., Workspace]
+) -> None:
+    workspace, page = project(models=("isolation-forest",)), tabs.new()
+    workspace.set_preference("audit_share", 0.0)
+    open_label(page, server, workspace)
+    basis, needed = part(page, "queue-basis"), part(page, "probability")
+    expect(basis).to_have_text("Run 1 · keeps still until a run has both kinds of verdict")
+    before = rows(page)
+    for node, key in zip(before, "aann"):
+        shows(page, node)
+        page.keyboard.press(key)
+    expect(basis).to_have_text("Run 1 · follows its ranking, which hits")
+    expect(needed).to_contain_text("3 more anomalous and 3 more normal")
+    after = rows(page)
+    assert after[:6] == before[:6]  # decided, on screen, next
+    ranks = {row.node_id: row.rank for row in workspace.queue(strategy="top", n=60)}
+    assert [ranks.get(node) for node in after[6:12]] == list(range(5, 11))
+    shows(page, before[4])
+    page.keyboard.press("n")
+    expect(basis).to_contain_text("keeps still")
+    expect(needed).to_contain_text("3 more anomalous and 2 more normal")
+
+
 def test_an_open_random_check_stays_one_when_a_run_comes_in(opened) -> None:
     page, workspace = opened
     mark = page.locator("[data-testid=queue] .rf-row", has=page.locator(".rf-audit")).first

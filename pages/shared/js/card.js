@@ -89,13 +89,25 @@ class CardPane {
   drawCard(node, card) {
     fill(
       this.body,
-      scorePart(card, this.app.board.provisional(card.row), this.app.board.basis),
+      scorePart(card, this.app.board.provisional(card.row), this.app.board.basis, this.probability(card)),
       historyPart(card),
       neighboursPart(card),
       this.note(node, card),
       attributesPart(card),
       this.app.hidesVerdicts(node) ? null : eventsPart(card),
     );
+  }
+
+  /** A node's probability and what it rests on now: a card fetched ahead tells what it did then. */
+  probability(card) {
+    const chance = card.probability_band ? `Probability: ${card.probability_band}. ` : "";
+    return chance + (this.app.strip.strip?.probability_basis ?? card.probability_reason);
+  }
+
+  paintProbability() {
+    const found = this.app.board.cases.get(this.app.board.current);
+    const line = this.body.querySelector("[data-testid=probability]");
+    if (found && line) fill(line, this.probability(found.card));
   }
 
   note(node, card) {

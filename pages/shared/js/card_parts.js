@@ -12,10 +12,9 @@ function skeleton() {
 }
 
 /** The run's own figures; `place` is where verdicts since that run put the node, or null. */
-function scorePart(card, place, basis) {
+function scorePart(card, place, basis, probability) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
-  const chance = card.probability_band ? `Probability: ${card.probability_band}. ` : "";
   return section(place ? `Score of run ${basis.run}` : "Score", secret(
     el("div", { class: "rf-line" },
       el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
@@ -23,7 +22,7 @@ function scorePart(card, place, basis) {
       movedMark(row.moved),
       el("span", { class: "rf-quiet" }, placeOf(row.percentile))),
     scoreBar(row.percentile, "rf-wide"),
-    el("p", { class: "rf-basis" }, `${chance}${card.probability_reason}`),
+    el("p", { class: "rf-basis", "data-testid": "probability" }, probability),
     row.reason && el("p", { class: "rf-why-line" }, row.reason),
     place && provisionalLine(place, basis),
   ));

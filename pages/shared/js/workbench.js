@@ -64,6 +64,7 @@ class Workbench {
     this.ranking = !data.strip.run && Boolean(data.strip.active);
     this.takeAnswers(data.answers);
     this.strip.show(data.strip, data.project);
+    this.card.paintProbability();
     this.queue.showChoices(data.queue, data.project);
     this.queue.showBasis(data.strip.active);
     this.queue.showAudit(data.audit);
