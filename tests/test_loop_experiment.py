@@ -25,7 +25,7 @@ def row(method: str, seed: int, found: list[int], **more: Any) -> dict[str, Any]
         "labels": labels[-1],
         "wrong": 0.0,
         "model": "an+",
-        "revision": loop.REVISION,
+        "revision": loop.revision_of(method),
     }
     curve = {"labels": labels, "found": found, "auc": figures, "ap": figures}
     return {**base, "anomalies": 144, "askable": 2160, "curve": curve, "auc": 0.9, "ap": 0.5, **more}
@@ -87,6 +87,15 @@ def test_sessions_of_another_revision_are_simulated_again_and_replaced(study) ->
     rows = load_rows(loop.RESULTS)
     assert [(r["method"], r["revision"]) for r in rows] == [(m, loop.REVISION) for m in ("top", "random")]
     assert len(rows[0]["curve"]["labels"]) > 1
+
+
+def test_a_strategy_that_changed_has_a_revision_of_its_own(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(loop, "REVISIONS", {"greedy-diverse": loop.REVISION + 1})
+    path = tmp_path / "loop.jsonl"
+    held = [row(method, 0, [0, 30], revision=loop.REVISION) for method in ("top", "greedy-diverse")]
+    path.write_text("".join(json.dumps(one) + "\n" for one in held), encoding="utf-8")
+    cells = [loop.LoopCell("cora", one["method"], 0, 100) for one in held]
+    assert loop.outdated(cells, path) == cells[1:]
 
 
 def test_the_page_says_finds_ratio_deviation_and_seeds() -> None:
