@@ -91,8 +91,6 @@ class QueueBasis:
     run: int | None  # number of the run in use
     verdicts: int  # given since and already in the order; 0: the order is the run's own
     enabled: bool  # whether verdicts are let into the order before the next run
-    cold: bool  # the run has not learnt from both kinds of verdict: its order keeps still
-    hits: bool  # so it has not, but verdicts show that its ranking hits, and the order follows that
     state: str  # another one whenever verdicts may have changed the order; "" for the run's own
 
 

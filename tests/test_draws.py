@@ -158,7 +158,7 @@ def test_two_tabs_extend_an_order_without_doubling_cases(project: Workspace, mon
     monkeypatch.setattr(ordering, "work_out", slow)
     forget()
     order = ordering._order(project._project, project.result(), ordering.Filter(), strategy="uncertainty")
-    tabs = [threading.Thread(target=order.cases, args=(30, None, False)) for _ in range(2)]
+    tabs = [threading.Thread(target=order.cases, args=(30, None)) for _ in range(2)]
     for tab in tabs:
         tab.start()
     for tab in tabs:
@@ -191,6 +191,7 @@ def test_a_draw_remembers_when_it_was_drawn_however_late_it_is_answered(project:
 
 def test_a_waiting_case_that_is_drawn_becomes_a_random_check(project: Workspace) -> None:
     """Draws of cases that are queued anyway must not be lost, or the top would be drawn too seldom."""
+    project.set_preference("provisional", False)
     turned = []
     for _ in range(4):
         waiting = project.queue(n=75)

@@ -11,7 +11,9 @@ from probe_detector import reading, register, unregister
 
 from gadcore.cases import QueueRow
 from gadcore.cli import main
+from gadcore.provisional import coordinates
 from gadcore.queries.diverse import TRIAL
+from gadcore.queries.pool import BATCH
 from gadcore.workspace import Filter, Workspace, reranking
 
 
@@ -57,7 +59,7 @@ def test_after_a_run_the_queue_is_the_run_s_own(project: Workspace) -> None:
     assert rows == project.queue(n=40, provisional=False)
     assert {row.provisional_rank for row in rows} == {None}
     basis = project.queue_basis()
-    assert (basis.run, basis.verdicts, basis.enabled, basis.cold, basis.state) == (1, 0, True, False, "")
+    assert (basis.run, basis.verdicts, basis.enabled, basis.state) == (1, 0, True, "")
 
 
 def test_a_verdict_reorders_the_queue_and_says_so(project: Workspace) -> None:
@@ -161,46 +163,43 @@ def unlabelled(settings, planted):
     workspace = Workspace.create("cold", reading(planted[0]), settings=settings)
     workspace.train("probe")
     unregister()
+    workspace.set_preference("audit_share", 0.0)
     return workspace
 
 
-def test_a_run_without_both_kinds_of_verdict_keeps_its_order(unlabelled: Workspace) -> None:
-    before = unlabelled.queue(n=30)
-    for row in before[:8]:
-        decide(unlabelled, row, "normal")
-    assert ids(unlabelled.queue(n=22)) == ids(before)[8:]
-    basis = unlabelled.queue_basis()
-    assert (basis.cold, basis.hits, basis.verdicts, basis.state) == (True, False, 0, "")
-
-
-def test_the_default_follows_an_unlabelled_ranking_while_it_hits(unlabelled: Workspace) -> None:
-    unlabelled.set_preference("near_duplicates", True)
-    unlabelled.set_preference("audit_share", 0.0)
+def test_a_run_without_labels_is_followed_by_verdicts_too(unlabelled: Workspace) -> None:
     before = unlabelled.queue(n=60)
-    assert [row.rank for row in before[:TRIAL]] == [1, 2, 3, 4]
-    assert all("typical of a group" in row.reason for row in before[TRIAL : 2 * TRIAL])
-    for turn, row in enumerate(before[:TRIAL]):
-        decide(unlabelled, row, "anomalous" if turn < 2 else "normal")
-    assert unlabelled.queue_basis().hits
-    after = unlabelled.queue(n=20)
-    assert [row.rank for row in after] == list(range(5, 25))
-    assert {row.provisional_rank for row in after} == {None}
-    assert ids(unlabelled.queue(n=20, provisional=False)) == ids(before)[TRIAL : TRIAL + 20]
-    for row in after[:4]:
+    node = unlabelled.graph.index_of(before[0].node_id)
+    decide(unlabelled, before[0], "anomalous")
+    assert unlabelled.queue_basis().verdicts == 1
+    rows = unlabelled.queue(n=60, strategy="top")
+    space = coordinates(unlabelled._project.basis())
+    likeness = {
+        row.node_id: float(space[unlabelled.graph.index_of(row.node_id)] @ space[node]) for row in rows
+    }
+    assert (
+        np.corrcoef([likeness[r.node_id] for r in rows], [r.rank - r.provisional_rank for r in rows])[0, 1]
+        > 0.3
+    )
+
+
+def test_verdicts_do_not_change_the_turns_of_a_first_queue(unlabelled: Workspace) -> None:
+    """Chosen anew after each verdict, typical cases still come when it is their turn."""
+    asked = []
+    for _ in range(BATCH):
+        row = unlabelled.queue(n=1)[0]
+        asked.append("typical of a group" in row.reason)
         decide(unlabelled, row, "normal")
-    basis = unlabelled.queue_basis()
-    assert (basis.hits, basis.state) == (False, "")
-    still = [node for node in ids(before) if node not in unlabelled.current()]
-    assert ids(unlabelled.queue(n=20)) == still[:20]
+    assert asked == [False] * TRIAL + [True] * TRIAL + [True, False]
 
 
-def test_only_the_default_follows_hits_of_an_unlabelled_ranking(unlabelled: Workspace) -> None:
-    before = unlabelled.queue(n=30, strategy="medoids")
-    for row in before[:6]:
-        decide(unlabelled, row, "anomalous")
-    assert unlabelled.queue_basis().hits
-    assert not unlabelled.queue_basis("medoids").hits
-    assert ids(unlabelled.queue(n=24, strategy="medoids")) == ids(before)[6:]
+def test_the_default_follows_a_first_ranking_while_it_hits(unlabelled: Workspace) -> None:
+    for turn in range(TRIAL):
+        decide(unlabelled, unlabelled.queue(n=1)[0], "anomalous" if turn < 2 else "normal")
+    followed = unlabelled.queue(n=BATCH - TRIAL)
+    assert not any("typical of a group" in row.reason for row in followed)
+    decide(unlabelled, followed[0], "normal")
+    assert "typical of a group" in unlabelled.queue(n=1)[0].reason
 
 
 def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -> None:

@@ -190,7 +190,7 @@ def kinds(queries):
 
 @pytest.mark.parametrize(
     ("asked", "expected"),
-    [(0, "RRRRTTTTTRTR"), (2, "UUTTTTTUTUTU"), (TRIAL, "TTTTTUTUTUTU"), (BATCH, "TUTUTUTUTUTU")],
+    [(0, "RRRRTTTTTRTR"), (2, "RRTTTTTUTUTU"), (TRIAL, "TTTTTUTUTUTU"), (BATCH, "TUTUTUTUTUTU")],
 )
 def test_default_tries_the_ranking_then_medoids_then_both_in_turns(pool, asked, expected):
     misses = [int(v) for v in pool.open[len(pool.open) - asked :]]

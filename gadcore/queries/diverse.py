@@ -103,16 +103,18 @@ class GreedyDiverse(QueryStrategy):
         """The trial, as many medoids, then in turns a medoid and what is unlike all labelled ones."""
         typical = iter(Medoids().select(pool, n, rng))
         asked = len(pool.labels.indices)
+        trial = without_duplicates(pool, pool.open, max(0, TRIAL - asked))
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
-        strange = (
-            self.query(v, utility[v], _STRANGE) if asked else self._ranked(pool, v)
+        ranked = np.r_[trial, ranked[~np.isin(ranked, trial)]]
+        high = (
+            self.query(v, utility[v], _STRANGE) if asked and v not in trial else self._ranked(pool, v)
             for v in without_duplicates(pool, ranked, 2 * n)
         )
         mixed: dict[int, Query] = {}
         for place in range(asked, asked + 2 * n):
-            from_top = place < TRIAL or (place >= 2 * TRIAL and place % 2)
-            query = next(strange if from_top else typical, None)
+            turn = place < TRIAL or (place >= 2 * TRIAL and place % 2)
+            query = next(high if turn else typical, None)
             if query is not None:
                 mixed.setdefault(query.node, query)
         kept = without_duplicates(pool, np.array(list(mixed), dtype=np.int64), n)

@@ -75,6 +75,7 @@ def work_out(
     are drawn after the label event with the id ``moment``, the last of ``labels``. ``begun`` are the nodes of
     a batch that the first cases complete, ``waiting`` those that are queued already (``queue_order``).
     """
+    latest = sorted(events, key=lambda event: event.id)[-RECENT:]
     pool = Pool(
         scores=ranking.scores,
         labels=labels,
@@ -84,7 +85,7 @@ def work_out(
         adjacency=graph.adjacency,
         cold=ranking.basis != BOTH,
         seed=ranking.seed,
-        recent=latest_nodes(graph, events),
+        recent=[graph.index_of(event.node_id) for event in latest if event.node_id in graph],
         dial=choice.dial,
         allowed=allowed,
         near_duplicates=choice.near_duplicates,
@@ -100,12 +101,6 @@ def work_out(
         query if query.inclusion_probability is None else replace(query, drawn_after=moment)
         for query in found
     ]
-
-
-def latest_nodes(graph: Graph, events: Iterable[LabelEvent]) -> list[int]:
-    """Nodes of the last verdicts, newest at the end."""
-    latest = sorted(events, key=lambda event: event.id)[-RECENT:]
-    return [graph.index_of(event.node_id) for event in latest if event.node_id in graph]
 
 
 def _up_to_last_active(found: list[Query]) -> list[Query]:

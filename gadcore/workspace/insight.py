@@ -53,9 +53,9 @@ class Insight:
         found = self._project.store.projects.preference(self._project.id, preferences.LEAST_RECALL)
         return LEAST_RECALL if found is None else float(found)
 
-    def queue_basis(self, strategy: str | None = None) -> QueueBasis:
+    def queue_basis(self) -> QueueBasis:
         """What the queue is ordered by: the run in use, or that and the verdicts given since."""
-        return queue_basis(self._project, strategy)
+        return queue_basis(self._project)
 
     def probability_basis(self) -> str:
         """What the probabilities of the run in use rest on, or what is missing for any by now."""

@@ -3,8 +3,7 @@
 An order is worked out per run, strategy and filter, a stretch at a time, and kept with the run, so that all
 processes offer the same cases; labels only strike nodes off it. A stretch is added when few cases wait,
 however many are asked for, and random checks are drawn for it alone. Where verdicts are let into the order
-before the next run, the strategy chooses again: by the provisional ranking (reranking.py), and the default
-also by a ranking without labels when it hits.
+before the next run, the strategy chooses again by the provisional ranking (reranking.py).
 Audit cases stay those that were drawn by the run's own scores, so that their recorded probabilities hold, and
 each comes after as many cases of the strategy as before.
 """
@@ -34,7 +33,7 @@ from gadcore.workspace.labelling import Draw
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows
 from gadcore.workspace.reasons import live_reasons
-from gadcore.workspace.reranking import follows_hits, provisional
+from gadcore.workspace.reranking import provisional
 from gadcore.workspace.training import unranked
 
 # Cases of these strategies are told by why they score as they do, others by why they were chosen alone.
@@ -71,8 +70,7 @@ def queue(
         return rows(project, widest, reasons=[unranked(project)] * len(widest))
     if where.verdict in (None, "unlabelled"):
         order = _order(project, result, where, strategy=strategy, **tuning)
-        hits = follows_hits(project, result, order.choice.strategy, wanted)
-        return order.rows(n, provisional(project, result, wanted), hits)
+        return order.rows(n, provisional(project, result, wanted))
     keep = filtered(project, where, analyst, result)
     nodes = result.order[keep[result.order]][:n]
     return rows(project, nodes, result=result, reasons=live_reasons(project, result, nodes), strategy="top")
@@ -104,8 +102,7 @@ def offered(project: Project, node_ids: Iterable[str], strategy: str | None = No
     if result is None:
         return {}
     order = _order(project, result, Filter(), strategy=strategy)
-    hits = follows_hits(project, result, order.choice.strategy)
-    shown = [order.cases(OFFERED, provisional(project, result), hits)]
+    shown = [order.cases(OFFERED, provisional(project, result))]
     if strategy is None:
         shown += [_checks(project, queries) for queries in every_kept(result.folder)]
     graph, wanted = project.graph, set(node_ids)
@@ -150,9 +147,9 @@ class _Order:
         if not self.where.narrows:
             self.queries = kept(self.result.folder, self.result.queue, self.choice)
 
-    def rows(self, n: int, bent: Provisional | None, hits: bool) -> list[QueueRow]:
+    def rows(self, n: int, bent: Provisional | None) -> list[QueueRow]:
         """The first ``n`` cases that have no label yet."""
-        found = self.cases(n, bent, hits)
+        found = self.cases(n, bent)
         self._mark_shown(found)
         return self._drawn(found, bent)
 
@@ -165,13 +162,11 @@ class _Order:
             self.queries = [replace(q, shown=True) if q.node in new else q for q in self.queries]
             keep(self.result.folder, self.choice, self.queries)
 
-    def cases(self, n: int, bent: Provisional | None, hits: bool) -> list[Query]:
+    def cases(self, n: int, bent: Provisional | None) -> list[Query]:
         """The same as queries."""
-        if bent is not None and self.choice.strategy != Audit.name:
-            return self._chosen_again(n, bent.scores)
-        if hits:
-            return self._chosen_again(n, self.result.scores)
-        return self._open(n)[:n]
+        if bent is None or self.choice.strategy == Audit.name:
+            return self._open(n)[:n]
+        return self._reranked(n, bent)
 
     def _open(self, n: int) -> list[Query]:
         """The still order without labelled nodes; at least ``n`` long if the graph has so many."""
@@ -222,8 +217,8 @@ class _Order:
         """Nodes that wait for a verdict, of those that the filter lets through."""
         return int(filtered(self.project, self.where, None, self.result).sum())
 
-    def _chosen_again(self, n: int, scores: npt.NDArray[np.floating]) -> list[Query]:
-        """The strategy's choice by these scores, around the audit cases of the still order."""
+    def _reranked(self, n: int, bent: Provisional) -> list[Query]:
+        """The strategy's choice by the provisional ranking, around the audit cases of the still order."""
         asked = self._asked()
         active = [event for event in asked if event.inclusion_probability is None]
         own = {query.strategy for query in self.queries}
@@ -239,7 +234,7 @@ class _Order:
         graph = self.project.graph
         nodes = [graph.index_of(event.node_id) for event in active]
         begun = nodes[len(nodes) - len(nodes) % BATCH :]
-        rest = self._work_out(scores, n, with_audit=False, begun=begun, waiting=taken)
+        rest = self._work_out(bent.scores, n, with_audit=False, begun=begun, waiting=taken)
         places = self._places(audit, asked)
         mixed = interleave(rest, places, n)
         return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]

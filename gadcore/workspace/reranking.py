@@ -1,8 +1,4 @@
-"""The provisional ranking of a project, kept for the latest state of its labels.
-
-A run that has not learnt from both kinds of verdict has none. There the queue tries the top of the ranking
-and goes on to typical cases of the graph, unless the verdicts show that the ranking hits all the same.
-"""
+"""The provisional ranking of a project, kept for the latest state of its labels."""
 
 from __future__ import annotations
 
@@ -14,10 +10,7 @@ from gadcore.graph import FloatArray
 from gadcore.influence import Influence
 from gadcore.labels import Labels, Verdict
 from gadcore.provisional import Provisional, Reranker, coordinates
-from gadcore.queries import Pool
-from gadcore.queries.diverse import GreedyDiverse
 from gadcore.runs import Result
-from gadcore.runs.orders import Choice, latest_nodes
 from gadcore.workspace.project import DERIVED, Project
 
 PREFERENCE = "provisional"  # True unless the project says otherwise
@@ -33,7 +26,7 @@ def provisional(project: Project, result: Result, wanted: bool | None = None) ->
 
     ``wanted`` None leaves that to the project's preference.
     """
-    if result.info.basis != BOTH or not (enabled(project) if wanted is None else wanted):
+    if not (enabled(project) if wanted is None else wanted):
         return None
     basis = project.basis()
     if basis is None or len(basis) != project.graph.n_nodes:
@@ -42,28 +35,15 @@ def provisional(project: Project, result: Result, wanted: bool | None = None) ->
     return kept.at(project)
 
 
-def follows_hits(project: Project, result: Result, strategy: str, wanted: bool | None = None) -> bool:
-    """Whether the verdicts let a queue follow a ranking that knows no anomaly; only the default does."""
-    on = enabled(project) if wanted is None else wanted
-    if not on or result.info.basis == BOTH or strategy != GreedyDiverse.name:
-        return False
-    recent = latest_nodes(project.graph, project.view().current.values())
-    return GreedyDiverse.trusts(Pool(result.scores, project.labels(), cold=True, recent=recent))
-
-
-def queue_basis(project: Project, strategy: str | None = None) -> QueueBasis:
-    """What the queue of a strategy (None: the preferred one) is ordered by now."""
+def queue_basis(project: Project) -> QueueBasis:
+    """What the queue is ordered by now."""
     result, on = project.result(), enabled(project)
     bent = provisional(project, result, on) if result else None
-    chosen = Choice.preferred(project.store, project.id, strategy=strategy).strategy
-    hits = result is not None and follows_hits(project, result, chosen, on)
     return QueueBasis(
         run=result.info.number if result else None,
         verdicts=bent.verdicts if bent else 0,
         enabled=on,
-        cold=result is not None and result.info.basis != BOTH,
-        hits=hits,
-        state=str(project.view().last_id) if bent or hits else "",
+        state=str(project.view().last_id) if bent else "",
     )
 
 

@@ -80,7 +80,7 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
         _retrain_by_itself(workspace, board)
     active = workspace.active_run()
     _watch(workspace, board, active)
-    basis = workspace.queue_basis(board.queue.strategy)
+    basis = workspace.queue_basis()
     board.queue.follow(workspace, basis, board.analyst)
     labels = _labels(workspace, board, str(message.get("labels", "")))
     busy = bool(message.get("events") or message.get("want"))

@@ -45,7 +45,7 @@ class TabQueue:
         if self.strategy is None:
             self.strategy = str(workspace.preference("strategy", None) or next(iter(STRATEGIES)))
         self.orders += 1
-        self.reranked, self.state = False, workspace.queue_basis(self.strategy).state
+        self.reranked, self.state = False, workspace.queue_basis().state
         self._show(self._ask(workspace, ROWS, analyst), ROWS)
 
     def lengthen(self, workspace: Workspace, analyst: str) -> None:

@@ -10,7 +10,7 @@ class Board {
     this.rows = [];
     this.queueKey = "";
     this.queueVersion = 0; // of the rows under this key
-    this.basis = { run: null, verdicts: 0, enabled: true, cold: false, hits: false }; // what the queue is ordered by
+    this.basis = { run: null, verdicts: 0, enabled: true }; // what the queue is ordered by
     this.which = "unlabelled"; // nodes that the queue shows
     this.reviewing = false; // these have a verdict: all of its rows are cases
     this.own = new Set(); // nodes judged on this screen, by the analyst of now

@@ -82,16 +82,15 @@ class QueuePane {
 
   /** Say what the rows are ordered by: a run, or a run and the verdicts since. */
   showBasis(active) {
-    const { run, verdicts, enabled, cold, hits } = this.app.board.basis;
+    const { run, verdicts, enabled } = this.app.board.basis;
     if (!this.app.outbox.pending.length) this.rerank.checked = enabled; // else a click may be on its way
     const provisional = verdicts > 0 && !this.app.board.reviewing;
-    const shown = [run, verdicts, enabled, cold, hits, provisional, active?.number].join();
+    const shown = [run, verdicts, enabled, provisional, active?.number].join();
     if (this.basis.dataset.shown === shown) return;
     this.basis.dataset.shown = shown;
     this.basis.dataset.provisional = provisional ? "yes" : "no";
     if (!provisional) {
-      const start = hits ? " · follows its ranking, which hits" : " · keeps still until a run has both kinds of verdict";
-      fill(this.basis, run === null ? "Not ranked yet" : `Run ${run}`, enabled && cold && start);
+      fill(this.basis, run === null ? "Not ranked yet" : `Run ${run}`);
       return;
     }
     fill(
