@@ -1,10 +1,10 @@
 """Simulated analysts: what a query strategy finds, and what the model learns, per label spent.
 
 A session works as the app does: the model ranks, the strategy (with its share of audit cases) chooses ten
-cases, each gets a verdict, the model is fitted again from where it stood. Before the model knows an anomaly
-the default looks at the verdicts as they come. Verdicts come from the truth and are wrong with a given
-probability. A random fifth of each class is held out (or none, for studies of what the session itself says):
-never asked, only scored.
+cases, each gets a verdict, the model is fitted again from where it stood. Within a batch no verdict bends the
+ranking, as it does in the app; but before the model knows an anomaly the default looks at the hits as they
+come. Verdicts come from the truth and are wrong with a given probability. A random fifth of each class is
+held out (or none, for studies of what the session itself says): never asked, only scored.
 
 Beside the strategies of the app there are four to compare with, none of them with audit cases:
 
