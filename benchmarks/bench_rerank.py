@@ -67,6 +67,7 @@ def _measure(home: Path, verdicts: int, labels: int) -> dict[str, Any]:
         "graph": reading.graph.name,
         "nodes": reading.graph.n_nodes,
         "edges": reading.graph.n_edges,
+        "labels": 2 * labels,
         "verdicts": verdicts,
     }
     for name, column in zip(COLUMNS, table.T):
@@ -106,7 +107,8 @@ def _one(workspace: Workspace, truth: Truth) -> list[float]:
 
 
 def _show(figures: dict[str, Any], met: bool) -> None:
-    print(f"{figures['graph']}: {figures['nodes']:,} nodes, {figures['edges']:,} edges; times in ms")
+    size = f"{figures['nodes']:,} nodes, {figures['edges']:,} edges"
+    print(f"{figures['graph']}: {size}; a run that has learnt from {figures['labels']} labels; times in ms")
     print(f"{'':10} {'first':>8} {'median':>8} {'p95':>8}   ({figures['verdicts']} verdicts after the first)")
     for name in COLUMNS:
         row = figures[name]

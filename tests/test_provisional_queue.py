@@ -138,7 +138,8 @@ def test_random_checks_that_were_put_off_do_not_come_in_a_row(project: Workspace
         served.append(row.inclusion_probability is not None)
         decide(project, row, "normal")
     assert 3 <= sum(served) <= 5
-    assert not any(first and second for first, second in pairwise(served))
+    in_a_row = sum(first and second for first, second in pairwise(served))
+    assert in_a_row <= 1  # the last of them may meet one whose turn it is
 
 
 def test_no_case_comes_twice_and_none_is_lost(project: Workspace) -> None:
@@ -193,13 +194,41 @@ def test_verdicts_do_not_change_the_turns_of_a_first_queue(unlabelled: Workspace
     assert asked == [False] * TRIAL + [True] * TRIAL + [True, False]
 
 
+def test_cases_of_a_first_queue_do_not_hang_on_how_many_are_asked_for(unlabelled: Workspace) -> None:
+    for _ in range(40):
+        longest = ids(unlabelled.queue(n=120))
+        assert ids(unlabelled.queue(n=1)) == longest[:1]
+        assert ids(unlabelled.queue(n=60)) == longest[:60]
+        decide(unlabelled, unlabelled.queue(n=1)[0], "normal")
+
+
+def test_random_checks_take_no_turn_of_the_trial(unlabelled: Workspace) -> None:
+    unlabelled.set_preference("audit_share", 0.4)
+    told = []
+    while len(told) < 2 * TRIAL:
+        row = unlabelled.queue(n=1)[0]
+        decide(unlabelled, row, "normal")
+        if row.inclusion_probability is None:
+            told.append("typical of a group" in row.reason)
+    assert told == [False] * TRIAL + [True] * TRIAL
+
+
+def test_a_group_does_not_tell_that_the_ranking_hits(unlabelled: Workspace) -> None:
+    last = [row.node_id for row in unlabelled.queue(strategy="top", n=300)[-TRIAL:]]
+    unlabelled.record_group(last, "anomalous")
+    assert any("typical of a group" in row.reason for row in unlabelled.queue(n=4))
+
+
 def test_the_default_follows_a_first_ranking_while_it_hits(unlabelled: Workspace) -> None:
     for turn in range(TRIAL):
         decide(unlabelled, unlabelled.queue(n=1)[0], "anomalous" if turn < 2 else "normal")
     followed = unlabelled.queue(n=BATCH - TRIAL)
     assert not any("typical of a group" in row.reason for row in followed)
-    decide(unlabelled, followed[0], "normal")
-    assert "typical of a group" in unlabelled.queue(n=1)[0].reason
+    for _ in range(BATCH - TRIAL):
+        decide(unlabelled, unlabelled.queue(n=1)[0], "normal")
+    assert not any("typical of a group" in row.reason for row in unlabelled.queue(n=4))
+    decide(unlabelled, unlabelled.queue(n=1)[0], "normal")  # the first hit is no longer among the last ten
+    assert any("typical of a group" in row.reason for row in unlabelled.queue(n=2))
 
 
 def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -> None:

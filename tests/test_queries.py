@@ -199,10 +199,14 @@ def test_default_tries_the_ranking_then_medoids_then_both_in_turns(pool, asked, 
     assert kinds(GreedyDiverse().select(cold, len(expected), rng())) == expected
 
 
-@pytest.mark.parametrize(("hits", "asked", "followed"), [(2, 4, True), (1, 4, False), (2, 2, False)])
-def test_default_follows_a_ranking_without_labels_if_half_of_its_first_cases_hit(pool, hits, asked, followed):
-    top = [int(v) for v in pool.open[:asked]]
-    labels = Labels(np.array(top[hits:], dtype=np.int64), np.array(top[:hits], dtype=np.int64))
+@pytest.mark.parametrize(
+    ("said", "followed"),
+    [("aann", True), ("annn", False), ("aa", False), ("aannn", True), ("nnnnaa", False)],
+)
+def test_default_follows_a_cold_ranking_if_half_of_its_first_cases_hit(pool, said, followed):
+    top = [int(v) for v in pool.open[: len(said)]]
+    normal, anomalous = ([v for v, word in zip(top, said) if word == which] for which in "na")
+    labels = Labels(np.array(normal, dtype=np.int64), np.array(anomalous, dtype=np.int64))
     cold = replace(pool, labels=labels, cold=True, recent=top, near_duplicates=True)
     queries = GreedyDiverse().select(cold, BATCH, rng())
     assert (kinds(queries) == "R" * BATCH) == followed
@@ -230,6 +234,11 @@ def test_batch_holds_no_near_duplicates_unless_asked(name, cold):
     assert sum(query.node < 80 for query in queries) <= 1
     asked = STRATEGIES[name].select(replace(pool, near_duplicates=True), BATCH, rng())
     assert sum(query.node < 80 for query in asked) > 1 or name in ("medoids", "uncertainty") or cold
+
+
+def test_a_batch_that_is_full_cannot_be_begun():
+    with pytest.raises(ValueError, match="no place left"):
+        Pool(scores=np.zeros(30), begun=range(BATCH))
 
 
 def test_what_looks_the_same_waits_for_the_next_batch():

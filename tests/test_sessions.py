@@ -89,11 +89,29 @@ def test_what_the_default_follows_leaves_random_checks_their_places(planted, by_
     places = [
         [place for place, node in enumerate(session.asked) if node in session.inclusion]
         for session in (
-            simulate(planted[0], truth, name, model="probe", labels=10, seed=1)
+            simulate(planted[0], truth, name, model="probe", labels=10, seed=0)
             for name in ("greedy-diverse", "uncertainty")
         )
     ]
     assert places[0] == places[1] != []
+
+
+def test_batches_may_be_longer_than_those_of_the_queue(planted, by_degree) -> None:
+    session = simulate(planted[0], by_degree(True), "unchecked", model="probe", labels=40, batch=20, seed=1)
+    assert len(set(session.asked)) == 40
+
+
+def test_rings_stay_rings_while_the_ranking_is_cold(planted, by_degree) -> None:
+    graph, truth = planted[0], by_degree(True)
+    session = simulate(graph, truth, "ring", model="isolation-forest", labels=30, seed=0)
+    first = session.asked.index(next(v for v, said in zip(session.asked, session.verdicts) if said))
+    assert first < 10
+    checked = [v for v in session.asked[10:] if v not in session.inclusion]
+    near = [
+        any(truth.y[u] == 1 and u in session.asked[: session.asked.index(v)] for u in graph.neighbours(v)[0])
+        for v in checked
+    ]
+    assert all(near)
 
 
 def test_wrong_verdicts_come_at_their_rate(planted, truth) -> None:

@@ -42,7 +42,7 @@ PAGE = ROOT / "docs" / "loop.md"
 COMMAND = "python -m gadcore experiments loop"
 MODEL = "an+"
 REVISION = 4  # of the model without validation labels and of the queue: raised when sessions differ
-REVISIONS = dict.fromkeys(STARTS_AS_DEFAULT, 5)  # of strategies that changed since
+REVISIONS = dict.fromkeys(STARTS_AS_DEFAULT, REVISION + 1)  # of strategies that changed since
 SELDOM = 5  # batches between the fits that only measure
 ALL_GRAPHS = (*GRAPHS, "reddit", "amazon_fraud", DEMO)
 # What matters most is there first when the study is stopped.

@@ -1,10 +1,10 @@
 """Simulated analysts: what a query strategy finds, and what the model learns, per label spent.
 
 A session works as the app does: the model ranks, the strategy (with its share of audit cases) chooses ten
-cases, each gets a verdict, the model is fitted again from where it stood. Within a batch no verdict bends the
-ranking, as it does in the app; but before the model knows an anomaly the default looks at the hits as they
-come. Verdicts come from the truth and are wrong with a given probability. A random fifth of each class is
-held out (or none, for studies of what the session itself says): never asked, only scored.
+cases, each gets a verdict, the model is fitted again from where it stood. Other than in the app no verdict
+bends the ranking within a batch; but the default looks at the hits of a cold ranking as they come. Verdicts
+come from the truth and are wrong with a given probability. A random fifth of each class is held out (or none,
+for studies of what the session itself says): never asked, only scored.
 
 Beside the strategies of the app there are four to compare with, none of them with audit cases:
 
@@ -45,7 +45,7 @@ from gadcore.queries import (
     queue_order,
 )
 from gadcore.queries.diverse import GreedyDiverse, Ring
-from gadcore.queries.pool import RECENT
+from gadcore.queries.pool import BATCH, RECENT
 from gadcore.queries.sampling import Audit
 
 UNCHECKED, PLAIN, RANDOM, ENTROPY = "unchecked", "plain", "random", "entropy"
@@ -60,7 +60,7 @@ SESSION_STRATEGIES = tuple(TITLES)
 BLIND = (RANDOM, ENTROPY)  # they choose without the model
 STARTS_AS_DEFAULT = (DEFAULT, UNCHECKED, Ring.name)  # rings need a confirmed anomaly first
 
-LABELS, BATCH, HELD_OUT = 200, 10, 0.2
+LABELS, HELD_OUT = 200, 0.2
 CHECK_BATCH = 50  # random checks between two fits
 AHEAD = 100  # cases chosen at a time where nobody retrains
 LEAST = 2  # nodes of each class: one to find, one to hold out
@@ -156,14 +156,14 @@ def simulate(
         if checks and len(session.asked) >= labels:
             session.strategy, labels, checks, batch = Audit.name, labels + checks, 0, CHECK_BATCH
         session.batches.append(len(session.asked))
-        queries = [] if stopped else desk.choose(min(batch, labels - len(session.asked)))
-        if not queries:
+        waiting = [] if stopped else desk.choose(min(batch, labels - len(session.asked)))
+        if not waiting:
             return session
-        begun: list[Query] = []
-        while queries:
-            desk.answer(queries[0])
-            begun.append(queries[0])
-            queries = desk.reconsidered(queries[1:], begun)
+        given: list[Query] = []
+        while waiting:
+            desk.answer(waiting[0])
+            given.append(waiting[0])
+            waiting = desk.reconsidered(waiting[1:], given)
 
 
 @dataclass
@@ -252,18 +252,23 @@ class _Desk:
             queries += [query for query in more if query.node not in taken]
         return queries[:n]
 
-    def reconsidered(self, waiting: list[Query], begun: Sequence[Query]) -> list[Query]:
-        """The rest of a batch: the default follows a ranking without labels as soon as it hits."""
-        if not waiting or not self.cold or self.session.strategy not in STARTS_AS_DEFAULT:
+    def reconsidered(self, waiting: list[Query], given: Sequence[Query]) -> list[Query]:
+        """The rest of a batch: the default follows a cold ranking that hits; checks keep their places."""
+        if not waiting or not self.cold or not self._by_default(waiting):
             return waiting
-        active = [query.node for query in begun if query.inclusion_probability is None]
-        pool = replace(self._pool(), begun=active)
+        active = [query.node for query in given if query.inclusion_probability is None]
+        pool = replace(self._pool(), begun=active[len(active) - len(active) % BATCH :])
         if not GreedyDiverse.trusts(pool):
             return waiting
         checks = {place: query for place, query in enumerate(waiting) if query.inclusion_probability}
         taken = {query.node for query in checks.values()}
-        chosen = queue_order(pool, DEFAULT, len(waiting), self.rng, audit_share=0.0, waiting=taken)
+        chosen = queue_order(pool, DEFAULT, len(waiting), audit_share=0.0, waiting=taken)
         return interleave(chosen, checks, len(waiting))
+
+    def _by_default(self, queries: Sequence[Query]) -> bool:
+        """Whether these cases are of the default's choice."""
+        ringed = any(query.strategy == Ring.name for query in queries)
+        return self.session.strategy in STARTS_AS_DEFAULT and not ringed
 
     def _pool(self) -> Pool:
         detector, session = self.detector, self.session

@@ -69,8 +69,9 @@ def queue_order(
     n = min(n, len(pool.open) - len(waiting))
     slots = _audit_slots(n, audit_share, rng)
     audit = STRATEGIES[Audit.name].select(pool, len(slots), rng)
-    taken = {query.node for query in audit} | set(waiting)
-    active = [q for q in chosen.select(pool, n + len(taken), rng) if q.node not in taken]
+    taken = {query.node for query in audit}
+    free = pool.without(waiting)
+    active = [q for q in chosen.select(free, n + len(taken), rng) if q.node not in taken]
     return interleave(active, dict(zip(slots, audit)), n)
 
 

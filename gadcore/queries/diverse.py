@@ -9,12 +9,12 @@ import numpy as np
 from gadcore.graph import IntArray
 from gadcore.metrics import percentile_ranks
 from gadcore.queries.geometry import distinct, farthest_first, medoids, unseen
-from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random
+from gadcore.queries.pool import BATCH, Pool, Query, QueryStrategy, Random, running_rate
 from gadcore.queries.ranked import Top, without_duplicates
 
 START = 20  # medoids of a cold start
 TRIAL = 4  # first cases of a cold start: the top of its ranking, to see whether it hits
-TRUSTED = 0.5  # hit rate from which the default follows a ranking that rests on no anomaly
+TRUSTED = 0.5  # hit rate from which the default follows a cold ranking
 WINDOW = 4  # widest window, in batches
 _STRANGE = "ranks high and is unlike all cases so far"
 HITTING = 0.4  # hit rate from which the default follows the ranking as it is
@@ -50,8 +50,8 @@ class GreedyDiverse(QueryStrategy):
 
     The window is one batch while verdicts hit (the ranking as it is); it widens, at full dial to four, when
     they do not.
-    While the ranking rests on no confirmed anomaly, a few cases from its top tell whether it hits all the
-    same. Unless half do, medoids follow, as many, and then alternate with what ranks high and is new.
+    While the ranking is cold, a few cases from its top tell whether it hits all the same. Unless half do,
+    medoids follow, as many, and then alternate with what ranks high and is new.
     """
 
     name = "greedy-diverse"
@@ -73,8 +73,12 @@ class GreedyDiverse(QueryStrategy):
 
     @staticmethod
     def trusts(pool: Pool) -> bool:
-        """Whether the ranking is followed: it knows an anomaly, or a trial of its top has hit."""
-        return not pool.cold or (len(pool.labels.indices) >= TRIAL and pool.hit_rate >= TRUSTED)
+        """Whether the ranking is followed: it knows both kinds of labels, or a trial of its top has hit.
+
+        Misses after that end it only when the hits are no longer among the last verdicts.
+        """
+        rates = running_rate(pool.decided == 1)
+        return not pool.cold or bool(np.any(rates[TRIAL - 1 :] >= TRUSTED))
 
     @staticmethod
     def window(pool: Pool) -> int:
@@ -103,7 +107,8 @@ class GreedyDiverse(QueryStrategy):
         """The trial, as many medoids, then in turns a medoid and what is unlike all labelled ones."""
         typical = iter(Medoids().select(pool, n, rng))
         asked = len(pool.labels.indices)
-        trial = without_duplicates(pool, pool.open, max(0, TRIAL - asked))
+        chosen = sum(v not in pool.labels.inclusion for v in pool.labels.indices)  # a check takes no turn
+        trial = without_duplicates(pool, pool.open, max(0, TRIAL - chosen))
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
         ranked = np.r_[trial, ranked[~np.isin(ranked, trial)]]
@@ -112,8 +117,8 @@ class GreedyDiverse(QueryStrategy):
             for v in without_duplicates(pool, ranked, 2 * n)
         )
         mixed: dict[int, Query] = {}
-        for place in range(asked, asked + 2 * n):
-            turn = place < TRIAL or (place >= 2 * TRIAL and place % 2)
+        for step in range(2 * n):
+            turn = chosen + step < TRIAL or (chosen + step >= 2 * TRIAL and (asked + step) % 2)
             query = next(high if turn else typical, None)
             if query is not None:
                 mixed.setdefault(query.node, query)

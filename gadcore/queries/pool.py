@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -53,6 +53,18 @@ class Pool:
     near_duplicates: bool = False  # allow cases that look the same in one batch
     begun: Sequence[int] = ()  # nodes of the batch that was begun: the first of the next cases complete it
 
+    def __post_init__(self) -> None:
+        if len(self.begun) >= BATCH:
+            raise ValueError(f"{len(self.begun)} cases are begun: a batch of {BATCH} has no place left")
+
+    def without(self, nodes: Collection[int]) -> Pool:
+        """The same pool, but for these nodes, which are not to be chosen."""
+        if not nodes:
+            return self
+        allowed = np.ones(self.n, dtype=bool) if self.allowed is None else self.allowed.copy()
+        allowed[list(nodes)] = False
+        return replace(self, allowed=allowed)
+
     @property
     def distinct(self) -> bool:
         """Whether a batch holds no near-duplicates: not if these are asked for, or nothing tells them."""
@@ -96,11 +108,20 @@ class Pool:
         return self.percentile.astype(np.float32)[:, None]
 
     @cached_property
+    def decided(self) -> npt.NDArray[np.int8]:
+        """The last verdicts, without unsure ones: 1 anomalous, 0 normal."""
+        last = self.verdicts[np.asarray(self.recent[-RECENT:], dtype=np.int64)]
+        return last[last >= 0]
+
+    @cached_property
     def hit_rate(self) -> float:
         """Share of anomalies among the last verdicts, shrunk towards one half while they are few."""
-        last = self.verdicts[np.asarray(self.recent[-RECENT:], dtype=np.int64)]
-        last = last[last >= 0]
-        return float((np.sum(last == 1) + 1.0) / (len(last) + 2.0))
+        return float(running_rate(self.decided == 1)[-1]) if len(self.decided) else 0.5
+
+
+def running_rate(hits: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """(n,) share of hits among the first 1, 2, …, n, shrunk towards one half while they are few."""
+    return np.asarray((np.cumsum(hits) + 1.0) / (np.arange(1, len(hits) + 1) + 2.0))
 
 
 class QueryStrategy:

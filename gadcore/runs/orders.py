@@ -75,7 +75,8 @@ def work_out(
     are drawn after the label event with the id ``moment``, the last of ``labels``. ``begun`` are the nodes of
     a batch that the first cases complete, ``waiting`` those that are queued already (``queue_order``).
     """
-    latest = sorted(events, key=lambda event: event.id)[-RECENT:]
+    # What an analyst went to, or a group, does not tell whether the queue hits.
+    latest = sorted((event for event in events if event.strategy), key=lambda event: event.id)[-RECENT:]
     pool = Pool(
         scores=ranking.scores,
         labels=labels,

@@ -57,9 +57,11 @@ class Insight:
         """What the queue is ordered by: the run in use, or that and the verdicts given since."""
         return queue_basis(self._project)
 
-    def probability_basis(self) -> str:
-        """What the probabilities of the run in use rest on, or what is missing for any by now."""
-        return probability_basis(self._project)
+    def probability_missing(self) -> str:
+        """Why there are no probabilities, by now; empty where the run in use has some."""
+        result = self._project.result()
+        has_some = result is not None and result.probability is not None
+        return "" if has_some else probability_basis(self._project)
 
     def moved(self, run_id: str | None = None, n: int = 20) -> Moved:
         """Who rose and fell since the run before a run (the one in use), and the labels behind it."""

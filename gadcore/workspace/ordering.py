@@ -14,16 +14,18 @@ import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import ceil
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gadcore.cases import QueueRow
+from gadcore.detectors import BOTH
 from gadcore.labels import LabelEvent
 from gadcore.provisional import Provisional
 from gadcore.queries import Query, interleave
-from gadcore.queries.diverse import GreedyDiverse, Ring
+from gadcore.queries.diverse import GreedyDiverse, Medoids, Ring
 from gadcore.queries.pool import BATCH
 from gadcore.queries.ranked import Top
 from gadcore.queries.sampling import Audit
@@ -46,6 +48,7 @@ NONE_FOUND = (
     "No confirmed anomaly yet: this order asks about the neighbours of such. Choose another one until then."
 )
 NONE_AROUND = "Every neighbour of a confirmed anomaly has a verdict. Choose another order."
+WIDE = 200  # cases chosen at once where some are typical of groups
 OFFERED = 75  # next cases that are drawn for and count as offered: no screen has more
 
 
@@ -234,10 +237,15 @@ class _Order:
         graph = self.project.graph
         nodes = [graph.index_of(event.node_id) for event in active]
         begun = nodes[len(nodes) - len(nodes) % BATCH :]
-        rest = self._work_out(bent.scores, n, with_audit=False, begun=begun, waiting=taken)
+        rest = self._work_out(bent.scores, self._chosen(n), with_audit=False, begun=begun, waiting=taken)
         places = self._places(audit, asked)
         mixed = interleave(rest, places, n)
         return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]
+
+    def _chosen(self, n: int) -> int:
+        """Cases to choose for ``n`` of them: which nodes are typical hangs on how many are chosen."""
+        grouped = self.result.info.basis != BOTH or self.choice.strategy == Medoids.name
+        return WIDE * ceil(n / WIDE) if grouped else n
 
     def _places(self, audit: list[tuple[int, Query]], asked: list[LabelEvent]) -> dict[int, Query]:
         """Positions of audit cases, given by how many others they come after.

@@ -336,7 +336,7 @@ _RUN_FIELDS = (
 def _strip(workspace: Workspace, run: RunInfo | None, active: RunInfo | None) -> Payload:
     return {
         "counts": workspace.counts(),
-        "probability_basis": workspace.probability_basis(),
+        "probability_missing": workspace.probability_missing(),
         "run": _run(run),
         "active": _run(active),
         "device": _device(workspace),

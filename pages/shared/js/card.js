@@ -98,10 +98,10 @@ class CardPane {
     );
   }
 
-  /** A node's probability and what it rests on now: a card fetched ahead tells what it did then. */
+  /** A node's probability and what it rests on, or what is missing for one by now: a card fetched ahead tells what was then. */
   probability(card) {
-    const chance = card.probability_band ? `Probability: ${card.probability_band}. ` : "";
-    return chance + (this.app.strip.strip?.probability_basis ?? card.probability_reason);
+    if (card.probability_band) return `Probability: ${card.probability_band}. ${card.probability_reason}`;
+    return this.app.strip.strip?.probability_missing || card.probability_reason;
   }
 
   paintProbability() {

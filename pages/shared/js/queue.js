@@ -85,7 +85,7 @@ class QueuePane {
     const { run, verdicts, enabled } = this.app.board.basis;
     if (!this.app.outbox.pending.length) this.rerank.checked = enabled; // else a click may be on its way
     const provisional = verdicts > 0 && !this.app.board.reviewing;
-    const shown = [run, verdicts, enabled, provisional, active?.number].join();
+    const shown = [run, verdicts, provisional, active?.number].join();
     if (this.basis.dataset.shown === shown) return;
     this.basis.dataset.shown = shown;
     this.basis.dataset.provisional = provisional ? "yes" : "no";
