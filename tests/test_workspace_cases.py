@@ -335,6 +335,7 @@ def test_probabilities_come_with_their_basis(project: Workspace) -> None:
     assert 0 < card.probability < 1
     assert card.probability_band == band(card.probability)
     assert "8 anomalous and 22 normal" in card.probability_reason
+    assert project.probability_missing() == ""
 
 
 def test_a_card_says_what_is_missing_for_a_probability_by_now(ranked: Workspace) -> None:
@@ -342,6 +343,7 @@ def test_a_card_says_what_is_missing_for_a_probability_by_now(ranked: Workspace)
     ranked.record_group([f"n{k:03d}" for k in range(10, 16)], "n")
     ranked.record_group([f"n{k:03d}" for k in range(4)], "a")
     assert "needs 1 more anomalous verdict (5 of each kind)" in ranked.case("n001").probability_reason
+    assert ranked.probability_missing() == ranked.case("n001").probability_reason
     ranked.record("n004", "a")
     assert ranked.case("n001").probability_reason.endswith("enough verdicts now, retrain for one.")
 
