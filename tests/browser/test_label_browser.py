@@ -53,13 +53,14 @@ def test_buttons_do_the_same_for_the_mouse(opened) -> None:
 
 def test_forty_quick_keys_are_all_recorded(opened) -> None:
     page, workspace = opened
-    order = rows(page)[:40]
+    first = rows(page)[:2]
     keys = ["a", "n", "u", "n"] * 10
     for key in keys:
         page.keyboard.press(key)
     settled(page)
-    words = {"a": "anomalous", "n": "normal", "u": "unsure"}
-    assert verdicts(workspace) == {node: words[key] for node, key in zip(order, keys)}
+    events = sorted(workspace.current().values(), key=lambda event: event.id)
+    assert [event.verdict.value[0] for event in events] == keys
+    assert [event.node_id for event in events[:2]] == first
 
 
 def test_undo_and_redo_go_on_after_a_reload(opened) -> None:

@@ -14,8 +14,9 @@ from .conftest import Server, Tabs, part, settled
 
 def open_practice(page: Page, server: Server, workspace: Workspace) -> None:
     page.goto(server.page_of(workspace, "Benchmark"))
-    page.get_by_role("tab", name="Practice").click()
-    expect(page.locator(".st-key-self-play").get_by_role("button")).to_be_visible()
+    tab = page.get_by_role("tab", name="Practice")
+    expect(tab).to_be_visible()
+    press(tab, page.locator(".st-key-self-play").get_by_role("button"))
 
 
 def press(button: Locator, outcome: Locator) -> None:
