@@ -250,14 +250,14 @@ class _Order:
     def _places(self, audit: list[tuple[int, Query]], asked: list[LabelEvent]) -> dict[int, Query]:
         """Positions of audit cases, given by how many others they come after.
 
-        Those whose turn has passed come next, but twice as densely as usual at most.
+        Those whose turn has come or passed come next, but twice as densely as usual at most.
         """
         share = self.choice.audit_share
         gap = int((1 - share) / share / 2) if share else 0
         since = next((i for i, event in enumerate(reversed(asked)) if event.inclusion_probability), gap)
         at, late, places = 0, max(0, gap - since), {}
         for i, (before, query) in enumerate(audit):
-            at = max(at, before if before >= 0 else late)
+            at = max(at, before if before > 0 else late)
             late = at + gap
             places[at + i] = query
         return places

@@ -51,16 +51,20 @@ def test_buttons_do_the_same_for_the_mouse(opened) -> None:
     assert verdicts(workspace) == {first: "normal"}
 
 
-def test_forty_quick_keys_are_all_recorded(opened) -> None:
+@pytest.mark.parametrize("rerank", [True, False])
+def test_forty_quick_keys_are_all_recorded(opened, rerank) -> None:
     page, workspace = opened
-    first = rows(page)[:2]
+    workspace.set_preference("provisional", rerank)
+    order = rows(page)[:40]
     keys = ["a", "n", "u", "n"] * 10
     for key in keys:
         page.keyboard.press(key)
     settled(page)
     events = sorted(workspace.current().values(), key=lambda event: event.id)
-    assert [event.verdict.value[0] for event in events] == keys
-    assert [event.node_id for event in events[:2]] == first
+    words = {"a": "anomalous", "n": "normal", "u": "unsure"}
+    assert [event.verdict.value for event in events] == [words[key] for key in keys]
+    same = 2 if rerank else len(order)  # the case on screen and the next stay
+    assert [event.node_id for event in events][:same] == order[:same]
 
 
 def test_undo_and_redo_go_on_after_a_reload(opened) -> None:
