@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.workspace import Workspace
-from pages.shared.home_new import show_new
-from pages.shared.home_projects import DEMO, open_demo, show_projects, show_style, show_welcome, warm_up
-from pages.shared.page import errors_shown, set_up
+from pages.common.page import errors_shown, set_up
+from pages.home.new_project import show_new
+from pages.home.projects import DEMO, open_demo, show_projects, show_style, show_welcome, warm_up
 
 set_up("Home")
 show_style()

@@ -23,13 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.detectors import make_detector
-from gadcore.experiments.published import GRAPHS, PUBLISHED
-from gadcore.experiments.rows import Cell, load_rows, run
-from gadcore.experiments.splits import Split, few_label_split, random_split
+from gadcore.graph.labels import Labels
 from gadcore.ingest import read
-from gadcore.labels import Labels
 from gadcore.metrics import auc, average_precision, precision_at
 from gadcore.settings import ROOT
+from gadcore.studies.published import GRAPHS, PUBLISHED
+from gadcore.studies.rows import Cell, load_rows, run
+from gadcore.studies.splits import Split, few_label_split, random_split
 
 FOLDER = ROOT / "benchmarks" / "results"
 METHODS = ("an", "an+", "sgc-lr")

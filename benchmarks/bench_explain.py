@@ -25,8 +25,8 @@ import numpy as np
 from benchmarks.large_graph import pubmed_or_random
 from gadcore.detectors.plus import AnPlus
 from gadcore.errors import InputError
-from gadcore.experiments.splits import few_label_split
-from gadcore.explain import explain
+from gadcore.insight.explain import explain
+from gadcore.studies.splits import few_label_split
 
 TARGET_MS = 200.0
 

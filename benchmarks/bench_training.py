@@ -21,11 +21,11 @@ import torch
 
 from benchmarks.reference import fit_reference
 from gadcore.detectors import Detector, make_detector
-from gadcore.experiments.splits import Split, random_split
 from gadcore.graph import Graph, IntArray, Truth
+from gadcore.graph.labels import Labels
 from gadcore.ingest import read
-from gadcore.labels import Labels
 from gadcore.metrics import auc
+from gadcore.studies.splits import Split, random_split
 
 SPEEDUP, WARM_SHARE, WARM_POINTS = 8.0, 0.15, 0.3
 LAMBDA, EPOCHS = 1.0, 500

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from gadcore.graph import FloatArray, Graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 
 
 def fit_reference(

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from gadcore.detectors import make_detector
 from gadcore.graph import Graph, make_graph
+from gadcore.graph.labels import Labels
 from gadcore.ingest import read
-from gadcore.labels import Labels
 from gadcore.metrics import auc
 
 FOLDER = Path(__file__).parent / "demo"

@@ -18,8 +18,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "GadError": "gadcore.errors",
     "Graph": "gadcore.graph",
-    "Labels": "gadcore.labels",
-    "Verdict": "gadcore.labels",
+    "Labels": "gadcore.graph.labels",
+    "Verdict": "gadcore.graph.labels",
     "Workspace": "gadcore.workspace",
     "load_detector": "gadcore.detectors",
     "make_detector": "gadcore.detectors",
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from gadcore.detectors import load_detector, make_detector
     from gadcore.errors import GadError
     from gadcore.graph import Graph, make_graph
+    from gadcore.graph.labels import Labels, Verdict
     from gadcore.ingest import read_graph
-    from gadcore.labels import Labels, Verdict
     from gadcore.workspace import Workspace
 
 __all__ = [

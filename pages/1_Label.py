@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.workspace import Workspace
-from pages.shared import map_link, state, workbench
-from pages.shared.board import Board, answer
-from pages.shared.page import errors_shown, open_page
+from pages.common import state
+from pages.common.page import errors_shown, open_page
+from pages.label import linked_map, workbench
+from pages.label.board import Board, answer
 
 LEAVE = {"export": "pages/5_Export.py", "train": "pages/3_Train.py"}
 
@@ -35,4 +36,4 @@ with errors_shown():
     workspace.start_worker()
 workbench.load()
 screen(workspace)
-map_link.show_map(workspace)
+linked_map.show_map(workspace)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import map_page
-from pages.shared.page import errors_shown, open_page
+from pages.common.page import errors_shown, open_page
+from pages.map import whole_page
 
 workspace = open_page("Map")
 st.title("Map")
 with errors_shown():
-    map_page.draw(workspace)
+    whole_page.draw(workspace)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.insight_tabs import show_insight
-from pages.shared.page import errors_shown, open_page
-from pages.shared.train_compare import show_comparison
-from pages.shared.train_form import show_form
-from pages.shared.train_runs import show_progress, show_runs
+from pages.common.page import errors_shown, open_page
+from pages.train.compare import show_comparison
+from pages.train.form import show_form
+from pages.train.insight_tabs import show_insight
+from pages.train.runs import show_progress, show_runs
 
 workspace = open_page("Train")
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from gadcore.self_play import base_of
-from pages.shared.benchmark_own import show_own
-from pages.shared.benchmark_paper import show_paper
-from pages.shared.benchmark_practice import show_practice
-from pages.shared.benchmark_self_play import show_self_play
-from pages.shared.benchmark_study import show_study
-from pages.shared.benchmark_tables import show_results
-from pages.shared.home_projects import literal
-from pages.shared.page import errors_shown, open_page
+from gadcore.practice.person import base_of
+from pages.benchmark.loop_study import show_study
+from pages.benchmark.own_labels import show_own
+from pages.benchmark.paper import show_paper
+from pages.benchmark.person import show_self_play
+from pages.benchmark.simulated import show_practice
+from pages.benchmark.tables import show_results
+from pages.common.page import errors_shown, open_page
+from pages.home.projects import literal
 
 workspace = open_page("Benchmark")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.export_downloads import (
+from pages.common.page import errors_shown, open_page
+from pages.export.downloads import (
     kept_table,
     show_case_file,
     show_freshness,
@@ -12,8 +13,7 @@ from pages.shared.export_downloads import (
     show_list_downloads,
     show_model_download,
 )
-from pages.shared.export_filters import choose_filters, show_preview
-from pages.shared.page import errors_shown, open_page
+from pages.export.filters import choose_filters, show_preview
 
 workspace = open_page("Export")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gadcore.workspace import Workspace
-from pages.shared.board import Board, answer
-from pages.shared.receipts import Receipts
+from pages.label.board import Board, answer
+from pages.label.receipts import Receipts
 
 
 class Tab:

@@ -16,7 +16,7 @@ import pytest
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from gadcore.graph import Graph, make_graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.settings import Settings
 from gadcore.store import close_stores
 from gadcore.worker import stop as stop_workers

@@ -14,7 +14,7 @@ from gadcore.detectors import REGISTRY, Entry
 from gadcore.detectors.base import NO_LABELS, Detector, Progress
 from gadcore.errors import Cancelled, ModelError
 from gadcore.graph import Graph, Truth
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 
 EPOCHS = 4
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gadcore.cases import Neighbourhood, RunInfo, ViewEdge, ViewNode
 from gadcore.graph import make_graph
-from gadcore.labels import LabelEvent, Labels, Verdict
+from gadcore.graph.labels import LabelEvent, Labels, Verdict
 from gadcore.metrics import percentile_ranks
+from gadcore.records import Neighbourhood, RunInfo, ViewEdge, ViewNode
 
 AT = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 EDGES = np.array([[0, 0, 0, 0, 1, 3], [1, 2, 3, 4, 2, 4]])

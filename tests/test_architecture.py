@@ -14,20 +14,17 @@ CORE = ROOT / "gadcore"
 
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
-    {"errors", "settings"},
-    {"graph", "labels"},
-    {"ingest", "metrics", "cases"},
+    {"errors", "settings", "metrics"},
+    {"graph"},
+    {"records", "ingest"},
     {"detectors"},
-    {
-        "queries", "layout", "explain", "calibrate", "neighbourhood", "experiments",
-        "rings", "similar", "audit", "provisional", "influence", "moved", "agreement", "second_look",
-        "preferences",
-    },
+    {"loop", "insight", "studies"},
     {"store"},
     {"runs", "worker"},
-    {"export", "report", "workspace", "practice", "self_play", "comparison"},
+    {"workspace"},
+    {"output", "practice"},
     {"cli", "__main__"},
-]  # fmt: skip
+]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 HEAVY = ("torch", "sklearn", "umap", "xgboost", "torch_geometric", "openTSNE", "gensim")
 
@@ -124,8 +121,8 @@ def test_pages_import_nothing_heavy() -> None:
     """Page modules, imported as Streamlit would, leave torch and its like out."""
     code = (
         "import sys, importlib, pathlib\n"
-        "for p in sorted(pathlib.Path('pages/shared').glob('*.py')):\n"
-        "    importlib.import_module(f'pages.shared.{p.stem}')\n"
+        "for p in sorted(pathlib.Path('pages').glob('*/*.py')):\n"
+        "    importlib.import_module(f'pages.{p.parent.name}.{p.stem}')\n"
         f"print([m for m in {HEAVY!r} if m in sys.modules])"
     )
     done = subprocess.run(

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from gadcore.detectors import make_detector
+from gadcore.graph.labels import Labels
 from gadcore.ingest import read
-from gadcore.labels import Labels
 from gadcore.metrics import auc
 
 DATA = Path(__file__).resolve().parent.parent / "data"

@@ -10,8 +10,8 @@ import gadcore
 from gadcore.cli.show import count, out, part, queue_table, table
 
 if TYPE_CHECKING:
-    from gadcore.cases import Explanation, NodeCard, Part
     from gadcore.cli.parser import Commands
+    from gadcore.records import Explanation, NodeCard, Part
 
 TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are chosen
 ATTRIBUTES_SHOWN, NEIGHBOURS_SHOWN, EDGES_SHOWN = 8, 5, 5  # lines of ``explain``
@@ -197,7 +197,7 @@ def score_new(given: Namespace) -> None:
 
 def export_list(given: Namespace) -> None:
     """Write the flagged list and its manifest."""
-    from gadcore.export import export
+    from gadcore.output import export
 
     manifest = export(
         gadcore.Workspace.open(given.project),

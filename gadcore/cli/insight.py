@@ -9,10 +9,10 @@ import gadcore
 from gadcore.cli.show import count, out, share, table
 
 if TYPE_CHECKING:
-    from gadcore.agreement import Agreement
-    from gadcore.audit import AuditReport
     from gadcore.cli.parser import Commands
-    from gadcore.moved import Cause, Mover
+    from gadcore.insight.agreement import Agreement
+    from gadcore.insight.moved import Cause, Mover
+    from gadcore.loop.audit import AuditReport
 
 
 def add_commands(commands: Commands) -> None:
@@ -58,7 +58,7 @@ def show_audit(given: Namespace) -> None:
 
 
 def _audit_lines(report: AuditReport) -> list[str]:
-    from gadcore.audit import BY_STRATEGY, MEASURED, TUNE
+    from gadcore.loop.audit import BY_STRATEGY, MEASURED, TUNE
 
     def in_the_shell(text: str) -> str:
         there = text.replace(BY_STRATEGY, "`queue --strategy audit`")

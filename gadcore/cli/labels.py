@@ -9,9 +9,9 @@ import gadcore
 from gadcore.cli.show import out, table
 
 if TYPE_CHECKING:
-    from gadcore.cases import ProposedRing
     from gadcore.cli.parser import Commands
-    from gadcore.labels import LabelEvent, Verdict
+    from gadcore.graph.labels import LabelEvent, Verdict
+    from gadcore.records import ProposedRing
 
 
 def add_commands(commands: Commands) -> None:
@@ -78,7 +78,7 @@ def add_commands(commands: Commands) -> None:
 
 def _verdict(text: str) -> Verdict:
     from gadcore.errors import LabelError
-    from gadcore.labels import Verdict
+    from gadcore.graph.labels import Verdict
 
     try:
         return Verdict.parse(text)
@@ -107,7 +107,7 @@ def record(given: Namespace) -> None:
 
 def _settle(given: Namespace, project: gadcore.Workspace) -> None:
     """Settle nodes one by one, and say of which this ended a dispute."""
-    from gadcore.agreement import ADJUDICATION
+    from gadcore.insight.agreement import ADJUDICATION
 
     events = [
         project.settle(node, given.verdict, analyst=given.analyst, note=given.note) for node in given.nodes
@@ -155,7 +155,7 @@ def _ring_table(project: gadcore.Workspace, ring: ProposedRing) -> str:
 
 def _counting(others: int) -> dict[str, float]:
     """Verdicts that the others count as together, by rule."""
-    from gadcore.labels import GroupRule
+    from gadcore.graph.labels import GroupRule
 
     return {rule.value: others * rule.weight(others) for rule in GroupRule}
 

@@ -12,8 +12,8 @@ from gadcore.cli.show import count, out, rate, table
 
 if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
-    from gadcore.experiments.sessions import Step
-    from gadcore.self_play import Score
+    from gadcore.practice.person import Score
+    from gadcore.studies.sessions import Step
     from gadcore.workspace import Workspace
 
 DEFAULTS = ("greedy-diverse", "random")
@@ -72,7 +72,7 @@ def practise(given: Namespace) -> None:
 
 
 def _simulate(given: Namespace, workspace: Workspace) -> None:
-    from gadcore.practice import practise as run
+    from gadcore.practice.simulated import practise as run
 
     def report(strategy: str, step: Step) -> None:
         if sys.stderr.isatty() and not given.json:
@@ -108,7 +108,7 @@ def _simulate(given: Namespace, workspace: Workspace) -> None:
 
 
 def _begin(given: Namespace, workspace: Workspace) -> None:
-    from gadcore.self_play import LEAST, begin
+    from gadcore.practice.person import LEAST, begin
 
     copy = begin(workspace)
     verdicts = sum(copy.counts()[word] for word in ("normal", "anomalous", "unsure"))
@@ -127,7 +127,7 @@ def _begin(given: Namespace, workspace: Workspace) -> None:
 
 def _score(given: Namespace, workspace: Workspace) -> None:
     """Everyone's practice on a project, and what simulated analysts found with as many labels."""
-    from gadcore.self_play import LEAST, base_of, copies, score
+    from gadcore.practice.person import LEAST, base_of, copies, score
 
     base = base_of(workspace)
     base.truth()  # without known answers there is nothing to score, nor to begin with
@@ -173,7 +173,7 @@ def _scores_table(scores: list[Score]) -> str:
 
 def _curves(base: Workspace, scores: list[Score]) -> list[str]:
     """Found after every tenth verdict, beside the last simulated practice."""
-    from gadcore.practice import state
+    from gadcore.practice.simulated import state
 
     document = state(base) or {"curves": {}}
     simulated = {

@@ -10,8 +10,8 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gadcore.cases import QueueRow, RunInfo
     from gadcore.detectors.base import Progress
+    from gadcore.records import QueueRow, RunInfo
 
 BAR = 30
 AUDIT = "audit"  # strategy of cases that were drawn at random
@@ -20,7 +20,7 @@ AUDIT = "audit"  # strategy of cases that were drawn at random
 def out(given: Namespace, document: Any, *lines: str) -> None:
     """The document with ``--json``, else the lines."""
     if given.json:
-        from gadcore.cases import as_json
+        from gadcore.records import as_json
 
         print(json.dumps(as_json(document), ensure_ascii=False, indent=2))
     else:

@@ -55,7 +55,7 @@ def run_experiment(given: Namespace) -> int:
 
 
 def _experiment(name: str, options: list[str]) -> int:
-    code: int = import_module(f"gadcore.experiments.{name}").main(options)
+    code: int = import_module(f"gadcore.studies.{name}").main(options)
     return code
 
 

@@ -26,25 +26,37 @@ class Entry:
 
 _ENTRIES = (
     Entry("an+", "plus:AnPlus", NO_LABELS, "AN+ ensemble (default)", "product"),
-    Entry("an", "hypersphere:AN", BOTH, "Ours-AN (paper)", "paper"),
-    Entry("n", "hypersphere:N", NORMAL_ONLY, "Ours-N (paper)", "paper"),
-    Entry("osvm", "osvm:Osvm", NORMAL_ONLY, "One-class SVM on attributes", "paper"),
-    Entry("doc-n", "deep_one_class:DocN", NORMAL_ONLY, "DOC-N: deep one-class on attributes", "paper"),
-    Entry("doc-an", "deep_one_class:DocAn", BOTH, "DOC-AN: the same with the AUC term", "paper"),
-    Entry("dsad", "deep_one_class:Dsad", BOTH, "DSAD: deep semi-supervised one-class", "paper"),
-    Entry("nn", "classifiers:Nn", BOTH, "NN: classifier on attributes", "paper"),
-    Entry("slgcn", "classifiers:Slgcn", BOTH, "SLGCN: GCN classifier", "paper"),
-    Entry("deepwalk", "deepwalk:DeepWalk", BOTH, "DeepWalk + logistic regression", "paper"),
-    Entry("dominant", "dominant:Dominant", NO_LABELS, "Dominant: graph auto-encoder", "paper"),
-    Entry("imverde", "imverde:ImVerde", BOTH, "ImVerde: diminished random walks", "paper"),
-    Entry("appnp", "classifiers:Appnp", BOTH, "APPNP classifier", "baseline"),
-    Entry("bwgnn", "classifiers:Bwgnn", BOTH, "BWGNN: Beta wavelet classifier", "baseline"),
-    Entry("sgc-lr", "linear:SgcLr", BOTH, "Logistic regression on ÂᵏX", "baseline"),
-    Entry("xgb-graph", "trees:XgbGraph", BOTH, "Boosted trees on [X, ÂX, Â²X]", "baseline"),
+    Entry("an", "sphere.hypersphere:AN", BOTH, "Ours-AN (paper)", "paper"),
+    Entry("n", "sphere.hypersphere:N", NORMAL_ONLY, "Ours-N (paper)", "paper"),
+    Entry("osvm", "baselines.osvm:Osvm", NORMAL_ONLY, "One-class SVM on attributes", "paper"),
     Entry(
-        "isolation-forest", "floors:IsolationForest", NO_LABELS, "Isolation forest on attributes", "baseline"
+        "doc-n", "baselines.deep_one_class:DocN", NORMAL_ONLY, "DOC-N: deep one-class on attributes", "paper"
     ),
-    Entry("label-propagation", "floors:LabelPropagation", BOTH, "Label propagation on edges", "baseline"),
+    Entry("doc-an", "baselines.deep_one_class:DocAn", BOTH, "DOC-AN: the same with the AUC term", "paper"),
+    Entry("dsad", "baselines.deep_one_class:Dsad", BOTH, "DSAD: deep semi-supervised one-class", "paper"),
+    Entry("nn", "baselines.classifiers:Nn", BOTH, "NN: classifier on attributes", "paper"),
+    Entry("slgcn", "baselines.classifiers:Slgcn", BOTH, "SLGCN: GCN classifier", "paper"),
+    Entry("deepwalk", "baselines.deepwalk:DeepWalk", BOTH, "DeepWalk + logistic regression", "paper"),
+    Entry("dominant", "baselines.dominant:Dominant", NO_LABELS, "Dominant: graph auto-encoder", "paper"),
+    Entry("imverde", "baselines.imverde:ImVerde", BOTH, "ImVerde: diminished random walks", "paper"),
+    Entry("appnp", "baselines.classifiers:Appnp", BOTH, "APPNP classifier", "baseline"),
+    Entry("bwgnn", "baselines.classifiers:Bwgnn", BOTH, "BWGNN: Beta wavelet classifier", "baseline"),
+    Entry("sgc-lr", "baselines.linear:SgcLr", BOTH, "Logistic regression on ÂᵏX", "baseline"),
+    Entry("xgb-graph", "baselines.trees:XgbGraph", BOTH, "Boosted trees on [X, ÂX, Â²X]", "baseline"),
+    Entry(
+        "isolation-forest",
+        "baselines.simple:IsolationForest",
+        NO_LABELS,
+        "Isolation forest on attributes",
+        "baseline",
+    ),
+    Entry(
+        "label-propagation",
+        "baselines.simple:LabelPropagation",
+        BOTH,
+        "Label propagation on edges",
+        "baseline",
+    ),
 )
 
 REGISTRY: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}

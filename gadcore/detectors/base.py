@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self
 
 from gadcore.errors import LabelError, ModelError
 from gadcore.graph import FloatArray, Graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 
 BOTH, NORMAL_ONLY, NO_LABELS = "both labels", "normal labels", "no labels"
 ANOMALOUS_ONLY = "anomalous labels"  # a basis only: no detector needs it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadcore.graph import Graph, IntArray
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 
 
 def assign_folds(

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from gadcore.errors import InputError, LabelError
+from gadcore.graph.labels import Verdict
 from gadcore.ingest import mapping as names
 from gadcore.ingest.mapping import Mapping
 from gadcore.ingest.parts import Parts, Table, TruthArray, counted, shown
-from gadcore.labels import Verdict
 
 _ANSWER = {Verdict.NORMAL: 0, Verdict.ANOMALOUS: 1, Verdict.UNSURE: -1}
 _ANSWER_WORDS = {"0", "1", "0.0", "1.0", "true", "false"}

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gadcore.cases import as_json
 from gadcore.detectors.base import Detector
 from gadcore.errors import RunError
 from gadcore.graph import FloatArray
+from gadcore.records import as_json
 
 PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "xgboost-cpu")
 

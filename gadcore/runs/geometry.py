@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadcore.cases import RunInfo
 from gadcore.graph import FloatArray, Graph
-from gadcore.queries import diversity_basis
+from gadcore.loop.strategies import diversity_basis
+from gadcore.records import RunInfo
 from gadcore.runs.artefacts import write_array
 from gadcore.runs.result import Result
 from gadcore.store import Store
@@ -14,7 +14,7 @@ from gadcore.store import Store
 
 def draw(store: Store, run: RunInfo, kind: str, embedding: FloatArray) -> FloatArray:
     """Map of a run's embedding, close to the one of the run before."""
-    from gadcore.layout import layout
+    from gadcore.insight.layout import layout
 
     return layout(kind, embedding, previous=_previous(store, run, kind), seed=run.seed)
 

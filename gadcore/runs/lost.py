@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gadcore.cases import RunInfo
+from gadcore.records import RunInfo
 from gadcore.store import HOST, Store, is_held
 
 SILENT = timedelta(seconds=90)  # longer than any pause of a living process, a suspended laptop aside

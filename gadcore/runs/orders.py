@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray, Graph
-from gadcore.labels import LabelEvent, Labels
-from gadcore.queries import AUDIT_SHARE, DEFAULT, DIAL, Pool, Query, queue_order
-from gadcore.queries.pool import RECENT
-from gadcore.queries.sampling import Audit
+from gadcore.graph.labels import LabelEvent, Labels
+from gadcore.loop.pool import RECENT
+from gadcore.loop.strategies import AUDIT_SHARE, DEFAULT, DIAL, Pool, Query, queue_order
+from gadcore.loop.strategies.sampling import Audit
 from gadcore.store import Store
 
 AHEAD = 100  # cases worked out at a time

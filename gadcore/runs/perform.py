@@ -18,13 +18,13 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from gadcore import __version__
-from gadcore.calibrate import probabilities
-from gadcore.cases import RunInfo
 from gadcore.detectors import detector_class, load_detector, make_detector
 from gadcore.detectors.base import Detector
 from gadcore.errors import Cancelled, GadError, ModelError, RunError
 from gadcore.graph import Graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
+from gadcore.loop.calibrate import probabilities
+from gadcore.records import RunInfo
 from gadcore.runs import orders
 from gadcore.runs.artefacts import arrays_of, history_of, versions, write_run
 from gadcore.runs.geometry import directions, draw
@@ -263,7 +263,7 @@ def _device_of(detector: Detector) -> str:
         return asked
     if "torch" not in sys.modules:
         return "cpu"
-    from gadcore.detectors.devices import pick_device
+    from gadcore.detectors.nn.devices import pick_device
 
     return str(pick_device(asked))
 

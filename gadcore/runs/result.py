@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.cases import RunInfo
 from gadcore.errors import RunError
 from gadcore.graph import FloatArray, IntArray
 from gadcore.metrics import percentile_ranks, ranks
+from gadcore.records import RunInfo
 
 LAYOUTS = ("pca", "umap", "tsne")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gadcore.cases import QueueRow
 from gadcore.detectors import load_detector
 from gadcore.graph import Graph
 from gadcore.metrics import percentile_ranks, ranks
+from gadcore.records import QueueRow
 from gadcore.runs.result import Result
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from gadcore.errors import NotFound
-from gadcore.labels import LabelEvent, Verdict
+from gadcore.graph.labels import LabelEvent, Verdict
 from gadcore.store.database import Database
 from gadcore.store.schema import label_events, now, projects
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
-from gadcore.cases import RunInfo
 from gadcore.errors import NotFound
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
+from gadcore.records import RunInfo
 from gadcore.store.database import Database
 from gadcore.store.schema import now, progress, projects, runs
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gadcore.cases import RunInfo, as_json
 from gadcore.errors import RunError
 from gadcore.graph import Graph
+from gadcore.records import RunInfo, as_json
 from gadcore.runs import Result
 from gadcore.runs.artefacts import write_array
 from gadcore.runs.geometry import draw

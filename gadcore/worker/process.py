@@ -87,7 +87,7 @@ class Worker:
             import torch
 
             from gadcore.detectors import detector_class
-            from gadcore.detectors.devices import pick_device
+            from gadcore.detectors.nn.devices import pick_device
 
             torch.set_num_threads(self._settings.threads)
             self._tell(device=str(pick_device(self._settings.device)))

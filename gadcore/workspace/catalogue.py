@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gadcore import worker
-from gadcore.cases import ProjectInfo, RunInfo, as_json
 from gadcore.errors import NotFound, StoreError
 from gadcore.graph import Graph, Truth
-from gadcore.labels import Verdict
+from gadcore.graph.labels import Verdict
+from gadcore.records import ProjectInfo, RunInfo, as_json
 from gadcore.settings import ROOT, Settings
 from gadcore.store import Store, name_in_use, new_project_id, open_store
 

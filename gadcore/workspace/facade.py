@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gadcore import worker
-from gadcore.cases import (
+from gadcore.graph import FloatArray, Graph, Truth
+from gadcore.records import (
     Explanation,
     Neighbourhood,
     NodeCard,
@@ -18,13 +19,12 @@ from gadcore.cases import (
     RunComparison,
     RunInfo,
 )
-from gadcore.graph import FloatArray, Graph, Truth
-from gadcore.preferences import checked_preference
 from gadcore.runs import OnProgress, Result, end_lost_runs
 from gadcore.runs.orders import Choice
 from gadcore.settings import Settings
 from gadcore.workspace import catalogue, maps, node_cards, ordering, training
 from gadcore.workspace.insight import Insight
+from gadcore.workspace.preferences import checked_preference
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import Filter, positive, rows, search_index
 from gadcore.workspace.training import Request

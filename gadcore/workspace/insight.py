@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gadcore import preferences
-from gadcore.agreement import Agreement, agreement, final_words
-from gadcore.audit import LEAST_RECALL, AuditReport, audit
-from gadcore.cases import QueueBasis
 from gadcore.graph import FloatArray
-from gadcore.labels import LabelEvent
-from gadcore.moved import Moved, Ranking, label_changes, movers, other_differences
+from gadcore.graph.labels import LabelEvent
+from gadcore.insight.agreement import Agreement, agreement, final_words
+from gadcore.insight.moved import Moved, Ranking, label_changes, movers, other_differences
+from gadcore.insight.second_look import Doubt, SecondLook, doubts, total
+from gadcore.loop.audit import LEAST_RECALL, AuditReport, audit
+from gadcore.records import QueueBasis
 from gadcore.runs import Result
 from gadcore.runs.orders import Choice
-from gadcore.second_look import Doubt, SecondLook, doubts, total
+from gadcore.workspace import preferences
 from gadcore.workspace.node_cards import probability_basis
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import positive

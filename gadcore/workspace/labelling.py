@@ -7,9 +7,9 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
-from gadcore.agreement import ADJUDICATION, SECOND_LOOK, dispute_on
 from gadcore.errors import LabelError
-from gadcore.labels import GroupRule, LabelEvent, Verdict, checked_weight
+from gadcore.graph.labels import GroupRule, LabelEvent, Verdict, checked_weight
+from gadcore.insight.agreement import ADJUDICATION, SECOND_LOOK, dispute_on
 from gadcore.workspace.label_files import read_labels
 from gadcore.workspace.project import Project
 

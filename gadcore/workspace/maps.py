@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from gadcore import worker
-from gadcore.cases import Explanation, Neighbourhood, ProposedRing, QueueRow
 from gadcore.errors import InputError, RunError
-from gadcore.explain import explain as why
-from gadcore.neighbourhood import neighbourhood as around
-from gadcore.rings import propose_ring
+from gadcore.insight.explain import explain as why
+from gadcore.insight.groups import propose_ring
+from gadcore.insight.neighbourhood import neighbourhood as around
+from gadcore.records import Explanation, Neighbourhood, ProposedRing, QueueRow
 from gadcore.runs import LAYOUTS, Result
 from gadcore.store import is_held
 from gadcore.workspace.project import Project

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy.typing as npt
 
-from gadcore.agreement import dispute_on, judges
-from gadcore.calibrate import LEAST, evidence
-from gadcore.calibrate import band as probability_band
-from gadcore.cases import NodeCard, QueueRow
-from gadcore.explain.sentences import columns_of
-from gadcore.labels import LabelEvent
-from gadcore.similar import embedding_counts, nearest, space_of
+from gadcore.graph.labels import LabelEvent
+from gadcore.insight.agreement import dispute_on, judges
+from gadcore.insight.explain.sentences import columns_of
+from gadcore.insight.similar import embedding_counts, nearest, space_of
+from gadcore.loop.calibrate import LEAST, evidence
+from gadcore.loop.calibrate import band as probability_band
+from gadcore.records import NodeCard, QueueRow
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import WORDS, rows
 from gadcore.workspace.reasons import live_reasons

@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.cases import QueueRow
 from gadcore.detectors import BOTH
-from gadcore.labels import LabelEvent
-from gadcore.provisional import Provisional
-from gadcore.queries import Query, interleave
-from gadcore.queries.diverse import GreedyDiverse, Medoids, Ring
-from gadcore.queries.pool import BATCH
-from gadcore.queries.ranked import Top
-from gadcore.queries.sampling import Audit
+from gadcore.graph.labels import LabelEvent
+from gadcore.loop.pool import BATCH
+from gadcore.loop.rerank import Provisional
+from gadcore.loop.strategies import Query, interleave
+from gadcore.loop.strategies.diverse import GreedyDiverse, Medoids, Ring
+from gadcore.loop.strategies.ranked import Top
+from gadcore.loop.strategies.sampling import Audit
+from gadcore.records import QueueRow
 from gadcore.runs import Result
 from gadcore.runs.orders import AHEAD, Choice, Ranking, every_kept, keep, kept, work_out
 from gadcore.workspace.labelling import Draw

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gadcore.errors import NotFound
 from gadcore.graph import FloatArray, Graph
-from gadcore.labels import LabelEvent, Labels
+from gadcore.graph.labels import LabelEvent, Labels
 from gadcore.runs import Result
 from gadcore.settings import Settings
 from gadcore.store import LabelView, Store, open_store

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.agreement import judges
-from gadcore.cases import QueueRow
 from gadcore.errors import InputError
-from gadcore.explain.columns import shown
 from gadcore.graph import IntArray
-from gadcore.labels import Verdict
-from gadcore.provisional import Provisional
+from gadcore.graph.labels import Verdict
+from gadcore.insight.agreement import judges
+from gadcore.insight.explain.columns import shown
+from gadcore.loop.rerank import Provisional
+from gadcore.records import QueueRow
 from gadcore.runs import Result
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.search import SearchIndex

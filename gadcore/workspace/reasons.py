@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.explain import reasons as why
-from gadcore.explain.sentences import verdict_sentence
+from gadcore.insight.explain import reasons as why
+from gadcore.insight.explain.sentences import verdict_sentence
 from gadcore.runs import Result
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import CODES

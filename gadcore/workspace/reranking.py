@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gadcore.cases import QueueBasis
 from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray
-from gadcore.influence import Influence
-from gadcore.labels import Labels, Verdict
-from gadcore.provisional import Provisional, Reranker, coordinates
+from gadcore.graph.labels import Labels, Verdict
+from gadcore.insight.influence import Influence
+from gadcore.loop.rerank import Provisional, Reranker, coordinates
+from gadcore.records import QueueBasis
 from gadcore.runs import Result
 from gadcore.workspace.project import DERIVED, Project
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from pandas.api.types import is_float_dtype
 
-from gadcore.explain.columns import missing, shown
 from gadcore.graph import Graph, IntArray
+from gadcore.insight.explain.columns import missing, shown
 
 END, GAP = "\n", "\x1f"
 

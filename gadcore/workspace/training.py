@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gadcore.cases import QueueRow, RunComparison, RunInfo
 from gadcore.detectors import REGISTRY
 from gadcore.errors import ModelError, RunError
 from gadcore.metrics import midranks
+from gadcore.records import QueueRow, RunComparison, RunInfo
 from gadcore.runs import OnProgress, Result, end_lost_runs, perform_new
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import rows

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gadcore.labels import LabelEvent, Labels, Verdict
-from gadcore.preferences import checked_preference
+from gadcore.graph.labels import LabelEvent, Labels, Verdict
 from gadcore.workspace import labelling, ordering
 from gadcore.workspace.label_files import with_draw_and_note, write_labels
+from gadcore.workspace.preferences import checked_preference
 from gadcore.workspace.project import Project
 
 

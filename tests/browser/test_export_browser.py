@@ -62,7 +62,7 @@ def test_labels_model_and_report_are_downloaded(server: Server, tabs: Tabs, proj
 def test_the_report_opens_in_a_browser_and_asks_for_nothing(
     server: Server, tabs: Tabs, project: Callable, tmp_path: Path
 ) -> None:
-    from gadcore.report import report_html
+    from gadcore.output.report import report_html
 
     workspace = project(labels=True, models=("sgc-lr",))
     page = tabs.new(width=1000)

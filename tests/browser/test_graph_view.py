@@ -14,10 +14,11 @@ import pyvis
 from conftest import planted_graph
 from playwright.sync_api import Page, expect
 
-from gadcore.cases import Neighbourhood
-from gadcore.labels import Labels
-from gadcore.neighbourhood import neighbourhood
-from pages.shared import graph_view, palette
+from gadcore.graph.labels import Labels
+from gadcore.insight.neighbourhood import neighbourhood
+from gadcore.records import Neighbourhood
+from pages.common import palette
+from pages.label import graph_view
 
 from .conftest import Tabs
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
-from gadcore.self_play import copies
+from gadcore.practice.person import copies
 from gadcore.workspace import Workspace
 
 from .conftest import Server, Tabs, part, settled

@@ -19,7 +19,7 @@ from gadcore.detectors import (
     make_detector,
 )
 from gadcore.errors import Cancelled, LabelError, ModelError
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 
 # Short fits: the contract does not depend on their length.

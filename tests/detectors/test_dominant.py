@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from gadcore.detectors import make_detector
-from gadcore.detectors.dominant import ReconstructionTask
-from gadcore.detectors.fields import Domain
+from gadcore.detectors.baselines.dominant import ReconstructionTask
+from gadcore.detectors.nn.receptive_field import Domain
 from gadcore.graph import Graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 from tests.conftest import make_graph
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 import torch
 
 from gadcore.detectors.arrays import normalised_adjacency
-from gadcore.detectors.encoders import ENCODERS, Mlp, make_encoder
-from gadcore.detectors.fields import Domain
+from gadcore.detectors.nn.encoders import ENCODERS, Mlp, make_encoder
+from gadcore.detectors.nn.receptive_field import Domain
 from gadcore.errors import ModelError
 from gadcore.graph import make_graph
 

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from sklearn.ensemble import IsolationForest as Peer
 
 from gadcore.detectors import load_detector, make_detector
-from gadcore.detectors.floors import ALPHAS
+from gadcore.detectors.baselines.simple import ALPHAS
 from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import make_graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 
 

@@ -15,7 +15,7 @@ from gadcore.detectors.arrays import normalised_adjacency
 from gadcore.detectors.base import NORMAL_ONLY
 from gadcore.errors import ModelError
 from gadcore.graph import make_graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 
 CPU = torch.device("cpu")

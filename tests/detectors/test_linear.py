@@ -9,12 +9,12 @@ from sklearn.linear_model import LogisticRegression
 
 from gadcore.detectors import load_detector, logistic, make_detector
 from gadcore.detectors.arrays import propagate
+from gadcore.detectors.baselines.linear import Task, fit_head
 from gadcore.detectors.held_out import fold_auc, label_folds
-from gadcore.detectors.linear import Task, fit_head
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.errors import LabelError, ModelError
 from gadcore.graph import make_graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, auc_error
 
 

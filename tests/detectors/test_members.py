@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadcore.detectors.ensemble import fit_members
 from gadcore.detectors.folds import assign_folds, fold_count
-from gadcore.detectors.members import MemberSpec, Options
-from gadcore.labels import Labels
+from gadcore.detectors.sphere.fitting import fit_members
+from gadcore.detectors.sphere.sphere_members import MemberSpec, Options
+from gadcore.graph.labels import Labels
 
 
 def test_members_of_several_architectures_and_their_order(planted, planted_labels) -> None:

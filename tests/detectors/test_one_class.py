@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from gadcore.detectors import make_detector
-from gadcore.detectors.deep_one_class import ETAS
-from gadcore.detectors.encoders import make_encoder
-from gadcore.detectors.fields import Domain
-from gadcore.detectors.pretraining import AttributeTask, pretrain
-from gadcore.detectors.training import Schedule
+from gadcore.detectors.baselines.deep_one_class import ETAS
+from gadcore.detectors.nn.encoders import make_encoder
+from gadcore.detectors.nn.pretraining import AttributeTask, pretrain
+from gadcore.detectors.nn.receptive_field import Domain
+from gadcore.detectors.nn.training import Schedule
 from gadcore.errors import ModelError
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 import torch
 
 from gadcore.detectors.arrays import compact, load_arrays, propagate, row_normalised, save_arrays
-from gadcore.detectors.devices import pick_device, thread_count
-from gadcore.detectors.ops import DenseMatrix, SparseMatrix, normalised_adjacency, to_matrix
+from gadcore.detectors.nn.devices import pick_device, thread_count
+from gadcore.detectors.nn.ops import DenseMatrix, SparseMatrix, normalised_adjacency, to_matrix
 from gadcore.errors import ModelError
 from gadcore.graph import make_graph
 

@@ -20,7 +20,7 @@ from gadcore.detectors.plus.members import (
 from gadcore.detectors.plus.products import products_of
 from gadcore.errors import Cancelled, ModelError
 from gadcore.graph import make_graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, percentile_ranks
 
 SHORT = {"epochs": 40, "device": "cpu", "threads": 1}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from gadcore.detectors.encoders import make_encoder
-from gadcore.detectors.fields import Domain
-from gadcore.detectors.sphere import (
+from gadcore.detectors.nn.encoders import make_encoder
+from gadcore.detectors.nn.receptive_field import Domain
+from gadcore.detectors.sphere.objective import (
     CENTRE_MARGIN,
     Sphere,
     SphereTask,
@@ -20,7 +20,7 @@ from gadcore.detectors.sphere import (
     label_weights,
 )
 from gadcore.graph import make_graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 
 CPU = torch.device("cpu")
 
@@ -54,7 +54,7 @@ def test_loss_without_anomalous_labels_is_the_volume() -> None:
 @pytest.mark.parametrize("pairs", [1, 2**22])
 @pytest.mark.parametrize("anomalous", [3, 0])
 def test_gradient_in_closed_form_equals_autograd(monkeypatch, pairs: int, anomalous: int) -> None:
-    monkeypatch.setattr("gadcore.detectors.sphere.PAIRS", pairs)
+    monkeypatch.setattr("gadcore.detectors.sphere.objective.PAIRS", pairs)
     generator = torch.Generator().manual_seed(0)
     h = torch.randn(2, 5 + anomalous, 4, generator=generator, dtype=torch.float64).requires_grad_()
     centres, lambdas = torch.randn(2, 4, generator=generator).double(), torch.tensor([1.0, 50.0]).double()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from gadcore.detectors.training import Schedule, train
-from gadcore.detectors.weights import Weights
+from gadcore.detectors.nn.training import Schedule, train
+from gadcore.detectors.nn.weights import Weights
 from gadcore.errors import Cancelled, ModelError
 
 

@@ -8,11 +8,11 @@ import scipy.sparse as sp
 
 from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.arrays import propagate
+from gadcore.detectors.baselines.trees import stacked
 from gadcore.detectors.plus import members
-from gadcore.detectors.trees import stacked
 from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import make_graph
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 
 

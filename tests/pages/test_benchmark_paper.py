@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from page_project import make_project, no_problem, page, texts
 
-from pages.shared import benchmark_results
-from pages.shared.benchmark_extensions import extension_map, extension_table, extensions, named, plain_rows
-from pages.shared.benchmark_figures import embedding_figure, times_figure
-from pages.shared.benchmark_paper import difference_map, dot_plot, missing_fits, published_at
-from pages.shared.benchmark_results import result_file, rows_in, summary
+from pages.benchmark import results
+from pages.benchmark.extensions import extension_map, extension_table, extensions, named, plain_rows
+from pages.benchmark.paper import difference_map, dot_plot, missing_fits, published_at
+from pages.benchmark.paper_figures import embedding_figure, times_figure
+from pages.benchmark.results import result_file, rows_in, summary
 
 BENCHMARK = "pages/4_Benchmark.py"
 PAPER = {"benchmark-tab": "The paper"}
@@ -50,7 +50,7 @@ def timing(method: str, seconds: float, repeat: int) -> dict:
 def folder(tmp_path, monkeypatch) -> Path:
     made = tmp_path / "results"
     made.mkdir()
-    monkeypatch.setattr(benchmark_results, "FOLDER", made)
+    monkeypatch.setattr(results, "FOLDER", made)
     return made
 
 

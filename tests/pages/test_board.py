@@ -7,9 +7,9 @@ from board_tab import Tab
 from page_project import make_project
 
 from gadcore.workspace import Workspace
-from pages.shared import board
-from pages.shared.board_queue import ROWS
-from pages.shared.receipts import Receipts
+from pages.label import board
+from pages.label.receipts import Receipts
+from pages.label.tab_queue import ROWS
 
 
 @pytest.fixture

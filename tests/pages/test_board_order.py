@@ -7,7 +7,7 @@ from board_tab import Tab
 from page_project import make_project
 
 from gadcore.workspace import Workspace
-from pages.shared.receipts import Receipts
+from pages.label.receipts import Receipts
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 from board_tab import Tab
 from page_project import make_project
 
-from pages.shared.board_queue import ROWS
-from pages.shared.receipts import Receipts
+from pages.label.receipts import Receipts
+from pages.label.tab_queue import ROWS
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 
 from page_project import make_project, no_problem, page, texts
 
-from gadcore.export import FORMATS
+from gadcore.output import FORMATS
 
 EXPORT = "pages/5_Export.py"
 
@@ -61,8 +61,8 @@ def test_confirmed_cases_stay_on_the_list(home) -> None:
 
 
 def test_file_and_manifest_agree_across_reruns(home) -> None:
-    from gadcore.export import Filters, manifest_of, render
-    from pages.shared.export_downloads import slug
+    from gadcore.output import Filters, manifest_of, render
+    from pages.export.downloads import slug
 
     workspace = make_project(models=("sgc-lr",))
     app = page(EXPORT, workspace)

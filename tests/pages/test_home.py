@@ -15,8 +15,8 @@ from gadcore.errors import InputError, NotFound
 from gadcore.ingest import Mapping
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
-from pages.shared import home_reading
-from pages.shared.home_projects import ago, last_run_text, literal, verdict_chips
+from pages.home import reading
+from pages.home.projects import ago, last_run_text, literal, verdict_chips
 
 HOME = "app.py"
 DEADLINE = 60.0  # seconds that the reading process may take on a busy machine
@@ -29,11 +29,11 @@ def upload(name: str, text: str) -> tuple[str, io.BytesIO]:
     return name, io.BytesIO(text.encode())
 
 
-def until_read(incoming: home_reading.Incoming) -> home_reading.State:
+def until_read(incoming: reading.Incoming) -> reading.State:
     """Wait for the reading process; it tells by its state, not by the clock."""
     end = time.monotonic() + DEADLINE
     while incoming.state().kind == "reading" and time.monotonic() < end:
-        process = home_reading._processes.get(incoming.token)
+        process = reading._processes.get(incoming.token)
         if process is not None:
             process.wait(timeout=DEADLINE)
     return incoming.state()
@@ -90,7 +90,7 @@ def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
     assert app.multiselect(key="attributes").value == ["age"]
     app.button(key="read").click().run()
     token = app.query_params["incoming"]
-    incoming = home_reading.find(token if isinstance(token, str) else token[0], Settings.from_env())
+    incoming = reading.find(token if isinstance(token, str) else token[0], Settings.from_env())
     assert until_read(incoming).kind == "done"
     app.run()
     no_problem(app)
@@ -105,9 +105,7 @@ def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
 
 def test_a_name_in_use_is_refused_and_nothing_is_lost(home, tmp_path) -> None:
     make_project("planted")
-    incoming = home_reading.receive(
-        [upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env()
-    )
+    incoming = reading.receive([upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env())
     incoming.start(None)
     assert until_read(incoming).kind == "done"
     app = page(HOME)
@@ -131,9 +129,7 @@ def test_a_source_that_does_not_exist_is_named(home) -> None:
 
 
 def test_a_file_that_cannot_be_read_says_why_and_offers_the_columns_again(home, tmp_path) -> None:
-    incoming = home_reading.receive(
-        [upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env()
-    )
+    incoming = reading.receive([upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env())
     incoming.start(Mapping(id="nope", source="source", target="target"))
     stand = until_read(incoming)
     assert stand.kind == "failed"
@@ -149,9 +145,9 @@ def test_a_file_that_cannot_be_read_says_why_and_offers_the_columns_again(home, 
 
 
 def test_a_reading_that_was_killed_is_reported(home) -> None:
-    incoming = home_reading.receive([upload("edges.csv", EDGES)], Settings.from_env())
+    incoming = reading.receive([upload("edges.csv", EDGES)], Settings.from_env())
     incoming.start(None)
-    process = home_reading._processes[incoming.token]
+    process = reading._processes[incoming.token]
     process.kill()
     process.wait()
     (incoming.folder / "report.json").unlink(missing_ok=True)  # in case it was quicker than the signal
@@ -161,21 +157,21 @@ def test_a_reading_that_was_killed_is_reported(home) -> None:
 
 def test_uploads_keep_to_their_folder(home) -> None:
     settings = Settings.from_env()
-    incoming = home_reading.receive([upload("../../evil.csv", EDGES), upload("nodes.csv", NODES)], settings)
+    incoming = reading.receive([upload("../../evil.csv", EDGES), upload("nodes.csv", NODES)], settings)
     assert sorted(p.name for p in (incoming.folder / "files").iterdir()) == ["evil.csv", "nodes.csv"]
     with pytest.raises(InputError, match="two files"):
-        home_reading.receive([upload("a.csv", EDGES), upload("a.csv", NODES)], settings)
+        reading.receive([upload("a.csv", EDGES), upload("a.csv", NODES)], settings)
     for token in ("../../etc", "", None, "0" * 15, "zz" * 8):
-        assert home_reading.find(token, settings) is None
+        assert reading.find(token, settings) is None
 
 
 def test_forgotten_uploads_are_thrown_away(home) -> None:
     import os
 
     settings = Settings.from_env()
-    old = home_reading.receive([upload("edges.csv", EDGES)], settings)
+    old = reading.receive([upload("edges.csv", EDGES)], settings)
     os.utime(old.folder, (0, 0))
-    home_reading.name_source("cora", settings)
+    reading.name_source("cora", settings)
     assert not Path(old.folder).exists()
 
 

@@ -10,8 +10,8 @@ from page_project import make_project, no_problem, page, texts
 from streamlit.testing.v1 import AppTest
 
 from gadcore.workspace import Workspace
-from pages.shared import workbench
-from pages.shared.map_link import all_verdicts, own_verdicts
+from pages.label import workbench
+from pages.label.linked_map import all_verdicts, own_verdicts
 
 LABEL = "pages/1_Label.py"
 _tabs = count(1)

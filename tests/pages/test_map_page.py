@@ -12,7 +12,7 @@ from page_project import make_project, no_problem, page, texts
 
 from gadcore.runs.artefacts import write_array
 from gadcore.workspace import Workspace
-from pages.shared import state
+from pages.common import state
 
 MAP = "pages/2_Map.py"
 NOTHING = {"selection": {"points": [], "box": [], "lasso": []}}

@@ -9,7 +9,7 @@ from page_project import make_project, no_problem, page, texts
 
 from gadcore.detectors import REGISTRY, detector_class
 from gadcore.workspace import Workspace
-from pages.shared.train_parameters import DESCRIBED, parameters, shown_parameters
+from pages.train.parameters import DESCRIBED, parameters, shown_parameters
 
 TRAIN = "pages/3_Train.py"
 

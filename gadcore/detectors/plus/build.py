@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NORMAL_ONLY
-from gadcore.detectors.linear import Task
+from gadcore.detectors.baselines.linear import Task
 from gadcore.detectors.plus.members import (
     DIFFUSED,
     DIFFUSED_EVENLY,

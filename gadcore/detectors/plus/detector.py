@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, OnEpoch, Progress
+from gadcore.detectors.baselines.linear import Task, spread_out, usable
 from gadcore.detectors.folds import assign_folds, folds_of
-from gadcore.detectors.linear import Task, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.build import Bench, build, member_steps, prior
 from gadcore.detectors.plus.combine import (
@@ -44,11 +44,11 @@ from gadcore.detectors.plus.reduced import leading_directions
 from gadcore.detectors.plus.scoring import Memory, score_grown
 from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
-from gadcore.labels import Labels
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, percentile_ranks
 
 if TYPE_CHECKING:
-    from gadcore.detectors.members import Members
+    from gadcore.detectors.sphere.sphere_members import Members
 
 LAMBDAS = (1.0, 10.0, 100.0)
 
@@ -177,9 +177,9 @@ class AnPlus(Detector):
         report: Reporter,
     ) -> list[Member]:
         """The paper's model for each λ, trained in one pass."""
-        from gadcore.detectors.devices import thread_count
-        from gadcore.detectors.ensemble import fit_members
-        from gadcore.detectors.members import MemberSpec
+        from gadcore.detectors.nn.devices import thread_count
+        from gadcore.detectors.sphere.fitting import fit_members
+        from gadcore.detectors.sphere.sphere_members import MemberSpec
 
         before = len(report.history)
 
@@ -216,7 +216,7 @@ class AnPlus(Detector):
 
     def sphere_options(self) -> Any:
         """Options of the hypersphere members."""
-        from gadcore.detectors.members import Options
+        from gadcore.detectors.sphere.sphere_members import Options
 
         return Options(
             width=self.width,

@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.detectors.arrays import load_arrays, save_arrays
-from gadcore.detectors.linear import Head
+from gadcore.detectors.baselines.linear import Head
 from gadcore.detectors.plus.members import Member
 from gadcore.detectors.plus.reduced import Directions
 from gadcore.detectors.plus.scoring import Memory
@@ -128,7 +128,7 @@ def _member(row: dict[str, Any], j: int, arrays: Arrays, folder: Path) -> Member
             row["hops"], row["unit"], arrays[f"member{j}.coefficient"], row["intercept"], row["strength"]
         )
     if "booster" in row:
-        from gadcore.detectors.trees import read_booster
+        from gadcore.detectors.baselines.trees import read_booster
 
         booster = read_booster(folder / row["booster"])
     return Member(
@@ -149,8 +149,8 @@ def _member(row: dict[str, Any], j: int, arrays: Arrays, folder: Path) -> Member
 def _memory(model: AnPlus, arrays: Arrays, state: dict[str, Any]) -> Memory:
     spheres = None
     if state["sphere"] is not None:
-        from gadcore.detectors.devices import pick_device
-        from gadcore.detectors.members import restore_members
+        from gadcore.detectors.nn.devices import pick_device
+        from gadcore.detectors.sphere.sphere_members import restore_members
 
         own = {name.removeprefix(SPHERE): a for name, a in arrays.items() if name.startswith(SPHERE)}
         spheres = restore_members(own, state["sphere"], model.sphere_options(), pick_device(model.device))

@@ -26,8 +26,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.detectors.arrays import row_normalised
-from gadcore.detectors.floors import propagated_shares
-from gadcore.detectors.linear import Fitted, Head, Task, fit_head, fitting_columns, score_heads
+from gadcore.detectors.baselines.linear import Fitted, Head, Task, fit_head, fitting_columns, score_heads
+from gadcore.detectors.baselines.simple import propagated_shares
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.combine import percentile_among
 from gadcore.graph import Features, FloatArray, Graph
@@ -80,7 +80,7 @@ class Stack:
     @cached_property
     def matrix(self) -> xgboost.DMatrix:
         """The same as xgboost reads it."""
-        from gadcore.detectors.trees import as_matrix
+        from gadcore.detectors.baselines.trees import as_matrix
 
         return as_matrix(self.rows)
 
@@ -232,7 +232,7 @@ def tree_member(
     task: Task, judge: Judge, hops: int, seed: int, every: Stack, *, wide: bool = False
 ) -> Member:
     """Boosted trees on [X, …, ÂʰX] (``every``); fold models score only the nodes that are looked at."""
-    from gadcore.detectors.trees import as_matrix, boosted, margins
+    from gadcore.detectors.baselines.trees import as_matrix, boosted, margins
 
     settings = WIDE_TREES if wide else TREES
     rows = every.rows[task.nodes]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.detectors.arrays import normalised_adjacency, propagate
-from gadcore.detectors.linear import inverse_norms
+from gadcore.detectors.baselines.linear import inverse_norms
 from gadcore.detectors.plus.members import (
     HOPS,
     Stack,
@@ -92,7 +92,7 @@ class Products:
 
     def stack(self, hops: int, wide: bool) -> Stack:
         """[X, …, ÂʰX], sparse when ``wide``."""
-        from gadcore.detectors.trees import stacked
+        from gadcore.detectors.baselines.trees import stacked
 
         if (hops, wide) not in self._stacks:
             everyone = np.arange(self.graph.n_nodes)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.detectors.linear import fitting_columns, inverse_norms
+from gadcore.detectors.baselines.linear import fitting_columns, inverse_norms
 from gadcore.graph import Features, FloatArray
 
 DIRECTIONS = 32

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.detectors.arrays import normalised_adjacency, propagate
-from gadcore.detectors.floors import propagated_shares
+from gadcore.detectors.baselines.simple import propagated_shares
 from gadcore.detectors.plus.combine import percentile_between
 from gadcore.detectors.plus.members import (
     HOPS,
@@ -84,7 +84,7 @@ class _Scorer:
         return self._unusual(member.kind)
 
     def _trees(self, member: Member) -> FloatArray:
-        from gadcore.detectors.trees import margins, stacked
+        from gadcore.detectors.baselines.trees import margins, stacked
 
         rows = stacked(self.powers[: member.hops + 1], np.arange(self.graph.n_nodes), member.wide)
         return margins(member.booster, rows)

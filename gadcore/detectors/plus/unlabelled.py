@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.linear import column_moments, inverse_norms, row_squares
+from gadcore.detectors.baselines.linear import column_moments, inverse_norms, row_squares
 from gadcore.detectors.plus.members import Judge, Member
 from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, Graph

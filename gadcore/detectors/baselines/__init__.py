@@ -1,0 +1,1 @@
+"""Methods that the paper compares with, and others that any graph model must beat."""

@@ -1,0 +1,160 @@
+"""DeepWalk: skip-gram embeddings of random walks, then class-balanced logistic regression (structure alone).
+
+Walks of ``length`` steps start ``walks`` times at every node and step to a neighbour in proportion to the
+edge's weight; the skip-gram (window 10, 10 negatives) is gensim's. C comes from {1e-2, …, 1e2} by validation
+AUC, or else by the out-of-fold AUC of the labels given.
+Saved: ``embedding`` (N, K), ``coefficients`` (K,), ``intercept`` (1,), ``scores`` (N,), ``out_of_fold`` (N,).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.detectors.arrays import load_arrays, save_arrays
+from gadcore.detectors.base import BOTH, Detector, OnEpoch
+from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
+from gadcore.detectors.logistic import balanced, fit_logistic
+from gadcore.detectors.progress import Reporter
+from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.graph.labels import Labels
+from gadcore.metrics import auc
+
+STRENGTHS = np.array([10.0**e for e in range(-2, 3)])
+FOLDS = 5
+KEPT = 5
+_EMBEDDINGS: dict[tuple[Any, ...], FloatArray] = {}
+
+
+class DeepWalk(Detector):
+    """Random walks, skip-gram, logistic regression."""
+
+    name: ClassVar[str] = "deepwalk"
+    revision: ClassVar[int] = 2
+
+    def __init__(
+        self, seed: int = 0, k: int = 32, length: int = 80, walks: int = 10, window: int = 10, epochs: int = 1
+    ) -> None:
+        self.seed, self.k, self.length, self.walks, self.window, self.epochs = (
+            seed,
+            k,
+            length,
+            walks,
+            window,
+            epochs,
+        )
+
+    def fit(
+        self,
+        graph: Graph,
+        labels: Labels,
+        *,
+        validation: Labels | None = None,
+        on_epoch: OnEpoch | None = None,
+        warm_start: Detector | None = None,
+    ) -> Self:
+        self.basis_ = self.check_labels(labels)
+        report = Reporter(on_epoch, self.walks + 2)
+        self.embedding_ = self._embed(graph, report)
+        self._classify(labels, validation)
+        report.step(0.0 if self.auc_ is None else 1 - self.auc_, self.auc_, stage="classifier")
+        self.history_ = report.history
+        return self
+
+    def _embed(self, graph: Graph, report: Reporter) -> FloatArray:
+        """Walks and skip-gram; they need no label, so the last few embeddings of this process are kept."""
+        key = (graph.fingerprint, self.seed, self.k, self.length, self.walks, self.window, self.epochs)
+        if key not in _EMBEDDINGS:
+            rounds = []
+            for number in range(self.walks):
+                rounds.append(random_walks(graph, self.length, np.random.default_rng((self.seed, number))))
+                report.step(0.0, stage="walking")
+            _EMBEDDINGS[key] = skip_gram(np.concatenate(rounds), graph.n_nodes, self)
+            while len(_EMBEDDINGS) > KEPT:
+                _EMBEDDINGS.pop(next(iter(_EMBEDDINGS)))
+        report.step(0.0, stage="skip-gram")
+        return _EMBEDDINGS[key].copy()
+
+    def _classify(self, labels: Labels, validation: Labels | None) -> None:
+        z, y, rows = self.embedding_, labels.targets, labels.indices
+        if z is None:
+            return
+        weight = np.repeat(balanced(y, labels.weights)[:, None], len(STRENGTHS), axis=1)
+        coefficients, intercepts = fit_logistic(z[rows], y, weight, STRENGTHS)
+        fold = label_folds(y, FOLDS, self.seed)
+        heads = [] if fold is None else _fold_heads(z[rows], y, labels.weights, fold)
+        if validation is not None:
+            chosen = z[validation.indices] @ coefficients + intercepts
+            figures = [auc(validation.targets, column) for column in chosen.T]
+        elif fold is not None:
+            outside = np.stack([z[node] @ heads[f][0] + heads[f][1] for node, f in zip(rows, fold)])
+            figures = [fold_auc(y, column, fold) for column in outside.T]
+        else:
+            figures = [0.0] * len(STRENGTHS)
+        best = int(np.nanargmax(figures))
+        self._coefficients, self._intercept = (
+            coefficients[:, best].astype(np.float32),
+            float(intercepts[best]),
+        )
+        self.scores_ = (z @ self._coefficients + self._intercept).astype(np.float32)
+        self.auc_ = figures[best] if validation is not None or fold is not None else None
+        if fold is not None:
+            of_folds = np.stack([z @ w[:, best] + b[best] for w, b in heads])
+            self.out_of_fold_ = on_own_scale(self.scores_, of_folds, rows, fold)
+
+    def _write(self, folder: Path) -> dict[str, Any]:
+        arrays = {"coefficients": self._coefficients, "scores": self.scores_, "embedding": self.embedding_}
+        if self.out_of_fold_ is not None:
+            arrays["out_of_fold"] = self.out_of_fold_
+        save_arrays(folder, {name: array for name, array in arrays.items() if array is not None})
+        return {"intercept": self._intercept, "auc": self.auc_}
+
+    def _read(self, folder: Path, state: dict[str, Any]) -> None:
+        arrays = load_arrays(folder)
+        self._coefficients, self.scores_ = arrays["coefficients"], arrays["scores"]
+        self.embedding_, self.out_of_fold_ = arrays["embedding"], arrays.get("out_of_fold")
+        self._intercept, self.auc_, self.basis_, self.history_ = state["intercept"], state["auc"], BOTH, []
+
+
+def _fold_heads(
+    z: FloatArray, y: npt.NDArray[Any], own: npt.NDArray[np.float64], fold: IntArray
+) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """Coefficients (K, strengths) and intercepts (strengths,) fitted without each fold."""
+    heads = []
+    for f in range(int(fold.max()) + 1):
+        kept = balanced(y, np.where(fold == f, 0.0, own))
+        heads.append(fit_logistic(z, y, np.repeat(kept[:, None], len(STRENGTHS), axis=1), STRENGTHS))
+    return heads
+
+
+def random_walks(graph: Graph, length: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+    """(N, length) walks, one from each node; a node without neighbours stays where it is."""
+    indptr, indices = graph.adjacency.indptr, graph.adjacency.indices
+    total = np.r_[0.0, np.cumsum(graph.adjacency.data, dtype=np.float64)]
+    walks = np.empty((graph.n_nodes, length), dtype=np.int32)
+    walks[:, 0] = rng.permutation(graph.n_nodes)
+    for step in range(1, length):
+        here = walks[:, step - 1]
+        low, high = total[indptr[here]], total[indptr[here + 1]]
+        edge = np.searchsorted(total, low + rng.random(len(here)) * (high - low), side="right") - 1
+        edge = np.clip(edge, indptr[here], np.maximum(indptr[here + 1] - 1, indptr[here]))
+        alone = indptr[here] == indptr[here + 1]
+        walks[:, step] = np.where(
+            alone, here, indices[np.minimum(edge, len(indices) - 1)] if len(indices) else here
+        )
+    return walks
+
+
+def skip_gram(walks: npt.NDArray[np.int32], n: int, settings: DeepWalk) -> FloatArray:
+    """(N, K) input vectors of gensim's skip-gram with negative sampling; one thread: the seed decides all."""
+    from gensim.models import Word2Vec
+
+    sentences = [list(map(str, row)) for row in walks.tolist()]
+    model = Word2Vec(
+        sentences, vector_size=settings.k, window=settings.window, min_count=0, sg=1, hs=0, negative=10,
+        workers=1, seed=settings.seed, epochs=settings.epochs,
+    )  # fmt: skip
+    return np.stack([model.wv[str(i)] for i in range(n)]).astype(np.float32)

@@ -1,0 +1,1 @@
+"""What torch detectors are made of: sparse products, receptive fields, encoders, the training loop."""

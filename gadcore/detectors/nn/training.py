@@ -1,0 +1,170 @@
+"""The training loop of every torch detector: fit → epoch → step, with early stopping and cancel.
+
+A task holds the weights of M members, gives one loss per member, and may evaluate them. Losses are summed,
+and Adam works element by element, so each member learns exactly as it would alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from gadcore.detectors.base import OnEpoch, Progress
+from gadcore.detectors.nn.weights import Weights
+from gadcore.errors import Cancelled, ModelError
+
+Values = npt.NDArray[np.float64]
+
+
+class Task(Protocol):
+    """What the loop trains."""
+
+    weights: Weights
+    measures_auc: bool  # whether ``evaluate`` gives AUCs, to be shown as such
+
+    def loss(self) -> Tensor:
+        """(M,) losses of the current weights."""
+
+    def evaluate(self) -> Values | None:
+        """(M,) quality of the weights that ``loss`` last saw, higher is better; None without a measure."""
+
+
+@runtime_checkable
+class ClosedForm(Protocol):
+    """A task that can do without autograd."""
+
+    def gradients(self) -> Tensor | None:
+        """Set .grad of every weight and return the losses; None to have ``loss`` differentiated."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast.
+
+    ``patience``: epochs without a better evaluation; None never stops early. ``tolerance``: the kept weights
+    are the longest trained ones whose evaluation is at most so much below the best.
+    """
+
+    epochs: int = 500
+    lr: float = 1e-3
+    weight_decay: float = 0.0
+    evaluate_every: int = 5
+    patience: int | None = 100
+    tolerance: float = 0.0
+
+
+@dataclass
+class _Watch:
+    """Best evaluation of each member and the weights to keep."""
+
+    best: Values
+    kept: Weights
+    epoch: npt.NDArray[np.int64]  # of the kept weights; 0 before any
+    tolerance: float = 0.0
+    improved_at: int = 0
+
+    def see(self, values: Values, weights: Weights, epoch: int) -> None:
+        """Keep weights that are as good as the best, within tolerance; only a gain renews patience."""
+        known = np.nan_to_num(values, nan=-np.inf)
+        members = np.flatnonzero((known >= self.best - self.tolerance) & np.isfinite(known))
+        if (known > self.best).any():
+            self.improved_at = epoch
+        if len(members):
+            self.best[members] = np.maximum(self.best[members], known[members])
+            self.epoch[members] = epoch
+            self.kept.overwrite(members, weights)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Outcome; the task's weights are those that early stopping kept."""
+
+    history: list[Progress]
+    best: Values  # (M,) best evaluation, -inf where there was none
+    epoch: npt.NDArray[np.int64] = field(repr=False)
+
+
+def train(
+    task: Task, schedule: Schedule, *, on_epoch: OnEpoch | None = None, stage: str = "training"
+) -> Trained:
+    """Minimise the task's losses; raises ``Cancelled`` within one epoch of ``on_epoch`` returning True."""
+    weights = task.weights
+    optimiser = _adam(weights, schedule)
+    watch = _Watch(
+        np.full(weights.count, -np.inf),
+        weights.select(range(weights.count)),
+        _zeros(weights),
+        schedule.tolerance,
+    )
+    history: list[Progress] = []
+    gradients = _gradients(task)
+    for epoch in range(1, schedule.epochs + 1):
+        losses = gradients()
+        if epoch % schedule.evaluate_every == 0 or epoch == schedule.epochs:
+            _evaluate(task, watch, epoch)
+        optimiser.step()
+        progress = _progress(epoch, schedule.epochs, losses, watch, task.measures_auc, stage)
+        history.append(progress)
+        if on_epoch is not None and on_epoch(progress):
+            raise Cancelled(f"Stopped on request at epoch {epoch} of {schedule.epochs} ({stage}).")
+        if _exhausted(watch, schedule, epoch):
+            break
+    evaluated = np.flatnonzero(watch.epoch)
+    weights.overwrite(evaluated, watch.kept)
+    if not weights.finite():
+        raise ModelError("Training diverged: weights are not finite. Lower lr, or check the attributes.")
+    return Trained(history, watch.best, watch.epoch)
+
+
+def _gradients(task: Task) -> Callable[[], Tensor]:
+    """What sets .grad of the weights and gives the losses: the task's closed form, or autograd."""
+    ones = torch.ones(task.weights.count, device=task.weights.parameters()[0].device)
+    closed = task.gradients if isinstance(task, ClosedForm) else lambda: None
+
+    def run() -> Tensor:
+        losses: Tensor | None = closed()
+        if losses is None:
+            for weight in task.weights.parameters():
+                weight.grad = None
+            losses = task.loss()
+            losses.backward(ones)  # type: ignore[no-untyped-call]
+        return losses
+
+    return run
+
+
+def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
+    parameters = weights.parameters()
+    fused = parameters[0].device.type in ("cpu", "cuda")
+    return torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=fused)
+
+
+def _evaluate(task: Task, watch: _Watch, epoch: int) -> None:
+    with torch.no_grad():
+        values = task.evaluate()
+    if values is not None:
+        watch.see(values, task.weights, epoch)
+
+
+def _progress(
+    epoch: int, epochs: int, losses: Tensor, watch: _Watch, measures_auc: bool, stage: str
+) -> Progress:
+    """Mean loss, for one that follows the leader would jump with each new one, and the best AUC."""
+    auc = float(watch.best.max()) if measures_auc and watch.epoch.any() else None
+    return Progress(epoch, epochs, losses.mean().item(), auc, stage)
+
+
+def _exhausted(watch: _Watch, schedule: Schedule, epoch: int) -> bool:
+    if schedule.patience is None or not watch.epoch.any():
+        return False
+    return epoch - watch.improved_at >= schedule.patience
+
+
+def _zeros(weights: Weights) -> npt.NDArray[np.int64]:
+    return np.zeros(weights.count, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""The models of the paper, AN and N: embeddings around a centre."""

@@ -1,0 +1,212 @@
+"""The paper's model: ``AN`` learns from both labels, ``N`` from normal ones only.
+
+A graph encoder pulls the embeddings of normal nodes to a centre c and, in AN, pushes anomalous ones out by a
+differentiable AUC (equations in sphere.py). c is the mean embedding of the labelled-normal nodes after the
+first forward pass and stays where it is. Two graph convolutions are used on every graph ("three-layer" read
+as input, hidden, output); ``depth=3`` is the other reading. Adam 1e-3, at most 500 epochs (``epochs=1000``
+for the paper's Photo and Computers), λ from {1, 10, …, 10⁴}, early stopping. ``validation`` selects λ and
+the epoch; without it label folds do, trained in the same pass.
+
+A saved model: detector.json has ``specs`` (one: encoder, depth, skip, lambda_, seed), ``columns`` (names of
+the rows of the first weight) and ``basis``; model.safetensors, which is read without torch, has
+
+    m0.layer0.weight (D, H), m0.layer1.weight (H, K), …   layers of gcn, mlp and appnp; ReLU between, no bias
+    m0.skip.weight (D, K)                                 only with skip: X W added to the embedding
+    m0.conv{ℓ}.<name>                                     layers of sage and gat, names of torch_geometric
+    m0.centre (K,)                                        c
+    m0.fold{f}.…                                          models that did not see fold f, for warm starts
+    scores (N,), out_of_fold (N,)                         as fitted; the latter only with folds
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from gadcore.detectors.arrays import load_arrays, save_arrays
+from gadcore.detectors.base import BOTH, NORMAL_ONLY, Detector, OnEpoch
+from gadcore.detectors.nn.devices import pick_device, thread_count
+from gadcore.detectors.sphere.fitting import fit_members
+from gadcore.detectors.sphere.sphere_members import Members, MemberSpec, Options, restore_members
+from gadcore.errors import ModelError
+from gadcore.graph import FloatArray, Graph
+from gadcore.graph.labels import Labels
+from gadcore.metrics import auc
+
+LAMBDAS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+FALLBACK_LAMBDA = 10.0  # when labels do not suffice to select one
+
+
+@dataclass(eq=False, repr=False)
+class Hypersphere(Detector):
+    """What AN and N share: one selected member, its scores, files and inductive scoring."""
+
+    seed: int = 0
+    encoder: str = "gcn"
+    width: int = 32
+    k: int = 32
+    depth: int = 2
+    skip: bool = False
+    epochs: int = 500
+    lr: float = 1e-3
+    patience: int | None = 100
+    folds: int = 5
+    warm_epochs: int = 50
+    device: str = "auto"
+    threads: int | None = None
+    members_: Members = field(init=False)  # the selected member with its folds
+
+    def score_new(self, graph: Graph) -> FloatArray:
+        """Scores of every node of a grown graph with the weights as they are."""
+        with thread_count(self.threads):
+            scores: FloatArray = self.members_.score_new(graph)[0]
+            return scores
+
+    def _spec(self, lambda_: float) -> MemberSpec:
+        return MemberSpec(lambda_, self.seed, self.encoder, self.skip, self.depth)
+
+    def _options(self, *, one_class: bool) -> Options:
+        return Options(
+            width=self.width,
+            k=self.k,
+            epochs=self.epochs,
+            lr=self.lr,
+            patience=self.patience,
+            folds=self.folds,
+            warm_epochs=self.warm_epochs,
+            device=self.device,
+            one_class=one_class,
+        )
+
+    def _adopt(self, members: Members) -> None:
+        """Set the fitted attributes from the selected member."""
+        self.members_ = members
+        self.scores_ = members.scores[0]
+        self.embedding_, self.centre_ = members.embedding(0), members.centre(0)
+        self.out_of_fold_ = None if members.out_of_fold is None else members.out_of_fold[0]
+        self.auc_ = None if np.isnan(members.auc[0]) else float(members.auc[0])
+        self.history_ = members.history
+
+    def _write(self, folder: Path) -> dict[str, Any]:
+        arrays = {**self.members_.arrays(), "scores": self.scores_}
+        if self.out_of_fold_ is not None:
+            arrays["out_of_fold"] = self.out_of_fold_
+        save_arrays(folder, arrays)
+        return {**self.members_.state(), "basis": self.basis_}
+
+    def _read(self, folder: Path, state: dict[str, Any]) -> None:
+        arrays = load_arrays(folder)
+        options = self._options(one_class=isinstance(self, N))
+        try:
+            self.members_ = restore_members(arrays, state, options, pick_device(self.device))
+            self.scores_, self.basis_ = arrays["scores"], state["basis"]
+        except (KeyError, IndexError, RuntimeError) as error:
+            raise ModelError(f"{folder} holds no complete {self.name!r} model ({error}).") from error
+        self.out_of_fold_ = arrays.get("out_of_fold")
+        self.auc_ = state["auc"][0]
+        self.history_ = []
+
+
+@dataclass(eq=False, repr=False)
+class AN(Hypersphere):
+    """Ours-AN: L = L_nor − λ R_AUC, with ``lambda_`` given or selected from {1, 10, …, 10⁴}."""
+
+    name: ClassVar[str] = "an"
+    needs: ClassVar[str] = BOTH
+
+    lambda_: float | str = "auto"
+
+    def fit(
+        self,
+        graph: Graph,
+        labels: Labels,
+        *,
+        validation: Labels | None = None,
+        on_epoch: OnEpoch | None = None,
+        warm_start: Detector | None = None,
+    ) -> Self:
+        self.basis_ = self.check_labels(labels)
+        earlier = warm_start.members_ if isinstance(warm_start, AN) else None
+        with thread_count(self.threads):
+            members = fit_members(
+                graph,
+                labels,
+                self._specs(earlier),
+                self._options(one_class=False),
+                validation=validation,
+                warm_start=earlier,
+                on_epoch=on_epoch,
+            )
+            self._adopt(members.select(self._best(members)))
+        return self
+
+    @property
+    def selected_lambda_(self) -> float:
+        return self.members_.specs[0].lambda_
+
+    def _specs(self, earlier: Members | None) -> list[MemberSpec]:
+        if earlier is not None and earlier.specs[0] in self._grid():
+            return list(earlier.specs)
+        return self._grid()
+
+    def _grid(self) -> list[MemberSpec]:
+        if self.lambda_ == "auto":
+            return [self._spec(value) for value in LAMBDAS]
+        if isinstance(self.lambda_, str) or self.lambda_ < 0:
+            raise ModelError(f"lambda_={self.lambda_!r}. Expected: 'auto' or a number of 0 or more.")
+        return [self._spec(float(self.lambda_))]
+
+    def _best(self, members: Members) -> int:
+        if not np.isnan(members.auc).all():
+            return int(np.nanargmax(members.auc))
+        grid = [spec.lambda_ for spec in members.specs]
+        return grid.index(FALLBACK_LAMBDA) if FALLBACK_LAMBDA in grid else 0
+
+
+@dataclass(eq=False, repr=False)
+class N(Hypersphere):
+    """Ours-N: λ = 0. No bias, ReLU, c kept away from 0 and graph-AE weights prevent a collapsed sphere."""
+
+    name: ClassVar[str] = "n"
+    needs: ClassVar[str] = NORMAL_ONLY
+
+    def fit(
+        self,
+        graph: Graph,
+        labels: Labels,
+        *,
+        validation: Labels | None = None,
+        on_epoch: OnEpoch | None = None,
+        warm_start: Detector | None = None,
+    ) -> Self:
+        self.check_labels(labels)
+        self.basis_ = NORMAL_ONLY
+        earlier = warm_start.members_ if isinstance(warm_start, N) else None
+        only = Labels(labels.normal, labels.anomalous[:0], inclusion=labels.inclusion, weight=labels.weight)
+        with thread_count(self.threads):
+            members = fit_members(
+                graph,
+                only,
+                [self._spec(0.0)],
+                self._options(one_class=True),
+                validation=validation,
+                warm_start=earlier,
+                on_epoch=on_epoch,
+            )
+            self._adopt(members)
+        self.auc_ = self._unseen_auc(labels if validation is None else validation, validation is not None)
+        return self
+
+    def _unseen_auc(self, labels: Labels, held_out: bool) -> float | None:
+        """AUC on labels that training did not see: it sees no anomalous one, and normal ones by fold."""
+        scores = self.scores_.copy() if held_out else self.out_of_fold_
+        if scores is None or not len(labels.anomalous) or not len(labels.normal):
+            return None
+        if not held_out:
+            scores = scores.copy()
+            scores[labels.anomalous] = self.scores_[labels.anomalous]
+            self.out_of_fold_ = scores
+        return auc(labels.targets, scores[labels.indices])

@@ -1,0 +1,1 @@
+"""What can be said of a case, of the verdicts and of two runs: reasons, groups, movement, agreement."""

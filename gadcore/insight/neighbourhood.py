@@ -1,0 +1,241 @@
+"""The part of the graph around a case: a bounded number of nodes, at positions that keep still.
+
+*Which* nodes are shown follows suspicion, verdicts and edge weights. *Where* they stand follows the graph
+alone: a label or a retrain never moves a node that stays in view, and one more hop or an expanded node only
+adds nodes around those that are already there.
+
+Cost is bounded by the degrees of the nodes in view, read row by row from the CSR adjacency; the neighbours
+of a hub are ranked with one partial sort.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.errors import InputError
+from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.graph.labels import Verdict
+from gadcore.insight.positions import Batch, positions
+from gadcore.records import Neighbourhood, ViewEdge, ViewNode
+
+MAX_HOPS = 3
+MAX_NODES = 300  # the canvas stays fluent and readable up to about here
+MAX_EDGES = 1500
+ROUND = 60  # nodes per hop that are chosen and placed together
+STEP = 25  # neighbours added by one "+N more"
+COLUMNS = 10  # raw columns in the hover card
+
+VERDICT_OF = {1: Verdict.ANOMALOUS.value, 0: Verdict.NORMAL.value, -2: Verdict.UNSURE.value}
+_LIFT = {1: 200.0, 0: 20.0, -2: 20.0}  # known anomalies always come first; other verdicts are lifted
+_WEIGHT_LIFT = 10.0
+_UNSEEN = 127
+
+Node = int | np.integer[Any] | str
+Array = npt.NDArray[Any]
+
+
+def neighbourhood(
+    graph: Graph,
+    percentile: Array | None,
+    verdicts: Array | None,
+    node: Node,
+    hops: int = 1,
+    cap: int = 60,
+    expanded: Iterable[Node] = (),
+    *,
+    scores: Array | None = None,
+) -> Neighbourhood:
+    """The nodes within ``hops`` of ``node``, at most ``cap`` per hop and 300 in all, with fixed positions.
+
+    ``percentile`` (N,) is 0..100, ``verdicts`` (N,) as in ``Labels.as_array``; either may be None.
+    ``node`` and ``expanded`` are row numbers or ids. Each time a node is named in ``expanded``, up to 25
+    more of its neighbours are added. ``left_out`` counts the neighbours of followed nodes not in view.
+    """
+    if not 1 <= hops <= MAX_HOPS:
+        raise InputError(f"{hops} hops were asked for", f"1 to {MAX_HOPS} hops")
+    if cap < 1:
+        raise InputError(f"a cap of {cap} nodes was asked for", "at least 1 node per hop")
+    search = _Search(graph, _priority(graph, percentile, verdicts), _row(graph, node))
+    # in rounds, so that a larger cap only adds to what a smaller one shows
+    for start in range(0, min(cap, MAX_NODES), ROUND):
+        for hop in range(1, hops + 1):
+            search.add_hop(hop, min(ROUND, cap - start))
+    for row, times in Counter(_row(graph, n) for n in expanded).items():
+        search.expand(row, STEP * times)
+    return _drawn(graph, search, hops, percentile, verdicts, scores)
+
+
+@dataclass
+class _Search:
+    """Grows the view one batch at a time; ``hop_of`` is in order of arrival."""
+
+    graph: Graph
+    priority: FloatArray  # (N,) larger is shown first
+    centre: int
+    hop_of: dict[int, int] = field(default_factory=dict)
+    batches: list[Batch] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.distance = np.full(self.graph.n_nodes, _UNSEEN, dtype=np.int8)  # from the centre, so far as seen
+        self.shown = np.zeros(self.graph.n_nodes, dtype=bool)
+        self.distance[self.centre], self.shown[self.centre], self.hop_of[self.centre] = 0, True, 0
+
+    def add_hop(self, hop: int, cap: int) -> None:
+        """Add the best ``cap`` nodes next to those one hop nearer, a fair share through each of them."""
+        frontier = sorted(row for row, at in self.hop_of.items() if at == hop - 1)
+        cap = min(cap, MAX_NODES - len(self.hop_of))
+        if not frontier or cap <= 0:
+            return
+        share = cap if len(frontier) == 1 else max(5, cap // 4)
+        found = [self._best(row, share) for row in frontier]
+        nodes = np.concatenate([part for part, *_ in found])
+        values = np.concatenate([value for _, value, _ in found])
+        parents = np.repeat(frontier, [len(part) for part, *_ in found])
+        chosen: dict[int, int] = {}
+        for i in np.lexsort((parents, nodes, -values)):
+            if len(chosen) == cap:
+                break
+            chosen.setdefault(int(nodes[i]), int(parents[i]))
+        complete = all(whole for *_, whole in found) and len(chosen) == len(np.unique(nodes))
+        self._take(chosen, hop, ring=True, complete=complete)
+
+    def expand(self, row: int, count: int) -> None:
+        """Add up to ``count`` more neighbours of a node in view; a node that is not in view is ignored."""
+        if row not in self.hop_of:
+            return
+        nodes, *_ = self._best(row, min(count, MAX_NODES - len(self.hop_of)))
+        self._take(dict.fromkeys(nodes.tolist(), row), self.hop_of[row] + 1, ring=False, complete=False)
+
+    def _best(self, row: int, count: int) -> tuple[IntArray, FloatArray, bool]:
+        """The ``count`` neighbours not in view with the highest priority, and whether these are all."""
+        nodes, weights = self.graph.neighbours(row)
+        self.distance[nodes] = np.minimum(self.distance[nodes], self.hop_of[row] + 1)
+        value = self.priority[nodes]
+        if len(weights) and weights.min() != weights.max():
+            value = value + _WEIGHT_LIFT * (weights / weights.max())
+        # those in view may be among the best: look that much further
+        reach = count + len(self.hop_of)
+        if reach < len(nodes):
+            best = np.argpartition(-value, reach)[:reach]
+            nodes, value = nodes[best], value[best]
+        keep = ~self.shown[nodes]
+        nodes, value = nodes[keep], value[keep]
+        order = np.lexsort((nodes, -value))[:count]
+        return nodes[order], value[order], len(order) == len(nodes) and reach >= len(weights)
+
+    def _take(self, chosen: dict[int, int], hop: int, *, ring: bool, complete: bool) -> None:
+        rows = sorted(chosen)
+        # a neighbour of the centre that was cut may come in through another one: it is still at hop 1
+        self.hop_of.update(zip(rows, self.distance[rows].tolist()))
+        self.shown[rows] = True
+        if rows:
+            self.batches.append(Batch(rows, [chosen[r] for r in rows], hop, ring, complete))
+
+
+def _priority(graph: Graph, percentile: Array | None, verdicts: Array | None) -> FloatArray:
+    """(N,) what makes a neighbour worth showing, before its edge weight."""
+    value = np.zeros(graph.n_nodes, np.float32) if percentile is None else np.nan_to_num(percentile)
+    value = value.astype(np.float32)
+    if verdicts is not None:
+        for code, lift in _LIFT.items():
+            value[verdicts == code] += lift
+    return value
+
+
+def _drawn(
+    graph: Graph,
+    search: _Search,
+    hops: int,
+    percentile: Array | None,
+    verdicts: Array | None,
+    scores: Array | None,
+) -> Neighbourhood:
+    rows = np.fromiter(search.hop_of, dtype=np.int64)
+    source, target, weight, inside = _edges_within(graph, rows)
+    place = positions(graph, search.centre, search.batches)
+    degree = np.diff(graph.adjacency.indptr)[rows]
+    rank = np.zeros(len(rows)) if percentile is None else np.nan_to_num(percentile[rows])
+    score = rank if scores is None else np.nan_to_num(scores[rows])
+    said = [None] * len(rows) if verdicts is None else [VERDICT_OF.get(int(v)) for v in verdicts[rows]]
+    ids = [str(graph.node_ids[r]) for r in rows]
+    attributes = _attributes(graph, rows)
+    nodes = [
+        ViewNode(
+            node_id=ids[i],
+            name=graph.display_name(r),
+            hop=search.hop_of[r],
+            degree=int(degree[i]),
+            score=float(score[i]),
+            percentile=float(rank[i]),
+            verdict=said[i],
+            hidden=int(degree[i] - inside[i]),
+            x=place[r][0],
+            y=place[r][1],
+            attributes=attributes[i],
+        )
+        for i, r in enumerate(rows.tolist())
+    ]
+    edges = [ViewEdge(ids[a], ids[b], float(w)) for a, b, w in zip(source, target, weight)]
+    left_out = int(np.count_nonzero((search.distance < _UNSEEN) & ~search.shown))
+    return Neighbourhood(str(graph.node_ids[search.centre]), hops, nodes, edges, left_out)
+
+
+def _edges_within(graph: Graph, rows: IntArray) -> tuple[Array, Array, Array, IntArray]:
+    """Edges between the rows (positions in ``rows``), strongest first, and how many each row has."""
+    order = np.argsort(rows)
+    wanted = rows[order]
+    parts: list[tuple[Array, Array, Array]] = []
+    for i, row in enumerate(rows.tolist()):
+        nodes, weights = graph.neighbours(row)
+        if not len(nodes):
+            continue
+        # search the shorter list in the longer: a hub's row is never walked
+        if len(nodes) > len(wanted):
+            at = np.searchsorted(nodes, wanted)
+            at[at == len(nodes)] = 0
+            hit = nodes[at] == wanted
+            parts.append((np.full(hit.sum(), i), order[hit], weights[at[hit]]))
+        else:
+            at = np.searchsorted(wanted, nodes)
+            at[at == len(wanted)] = 0
+            hit = wanted[at] == nodes
+            parts.append((np.full(hit.sum(), i), order[at[hit]], weights[hit]))
+    if not parts:
+        empty = np.zeros(0, dtype=np.int64)
+        return empty, empty, np.zeros(0, np.float32), np.zeros(len(rows), dtype=np.int64)
+    source, target, weight = (np.concatenate([p[k] for p in parts]) for k in range(3))
+    inside = np.bincount(source, minlength=len(rows))
+    once = source < target
+    source, target, weight = source[once], target[once], weight[once]
+    # edges of the centre (position 0) always stay
+    keep = np.lexsort((target, source, -weight, source != 0))[:MAX_EDGES]
+    return source[keep], target[keep], weight[keep], inside
+
+
+def _attributes(graph: Graph, rows: IntArray) -> list[dict[str, str]]:
+    """The first raw columns of each row as text, for the hover card; empty cells are left out."""
+    table = graph.node_table.iloc[rows, :COLUMNS]
+    cards: list[dict[str, str]] = [{} for _ in rows]
+    for column in table.columns:
+        for card, value in zip(cards, table[column].tolist()):
+            if isinstance(value, float):
+                if value == value:
+                    card[str(column)] = f"{value:g}"
+            elif value is not None and str(value).strip():
+                card[str(column)] = str(value)
+    return cards
+
+
+def _row(graph: Graph, node: Node) -> int:
+    if isinstance(node, str):
+        return graph.index_of(node)
+    row = int(node)
+    if not 0 <= row < graph.n_nodes:
+        raise InputError(f"row {row} was asked for", f"rows 0 to {graph.n_nodes - 1}")
+    return row

@@ -1,0 +1,179 @@
+"""Strategies that read the ranking: top, uncertainty, disagreement, bisection."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.graph import IntArray
+from gadcore.loop.geometry import distinct, near
+from gadcore.loop.pool import BATCH, Pool, Query, QueryStrategy, Random
+from gadcore.metrics import percentile_ranks
+
+EXPECTED_SHARE = 0.05  # anomalies assumed while no label says otherwise
+ASSUMED_BORDER = f"the assumed border (top {100 * EXPECTED_SHARE:.0f} %)"
+HIGH = 0.1  # share of the nodes whose score may be called high
+
+
+def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
+    """The first ``n`` as a row of batches without near-duplicates, unless the pool asks for them.
+
+    What looks like a case of one batch waits for the next.
+    """
+    if not pool.distinct or len(ranked) <= 1:
+        return ranked[:n]
+    batches: list[IntArray] = []
+    left, missing = ranked, min(n, len(ranked))
+    while missing > 0:
+        begun = () if batches else pool.begun
+        size = min(BATCH - len(begun), missing)
+        batches.append(distinct(pool.space, left, size, pool.seed, begun))
+        left, missing = left[~np.isin(left, batches[-1])], missing - size
+    return np.concatenate(batches) if batches else ranked[:0]
+
+
+class Top(QueryStrategy):
+    """The highest scores."""
+
+    name = "top"
+    title = "Highest score"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        nodes = without_duplicates(pool, pool.open, n)
+        return [self.query(v, pool.percentile[v], f"rank {pool.rank[v]:,} of {pool.n:,}") for v in nodes]
+
+
+class Uncertainty(QueryStrategy):
+    """Scores next to the border between the labelled normal and anomalous nodes."""
+
+    name = "uncertainty"
+    title = "Border cases"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        border = border_percentile(pool)
+        distance = np.abs(pool.percentile[pool.open] - border)
+        ranked = pool.open[np.argsort(distance, kind="stable")]
+        nodes = without_duplicates(pool, ranked, n)
+        reason = f"at {ASSUMED_BORDER}"
+        if has_border(pool):
+            reason = "at the border between normal and anomalous"
+        return [self.query(v, 1.0 - abs(pool.percentile[v] - border), reason) for v in nodes]
+
+
+class Disagreement(QueryStrategy):
+    """Upper confidence bound: rank of the score plus rank of the disagreement, weighed by the dial."""
+
+    name = "disagreement"
+    title = "Members disagree"
+    dialled = True
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        spread = self._spread(pool)
+        utility = (1.0 - pool.dial) * pool.percentile + pool.dial * percentile_ranks(spread)
+        ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
+        nodes = without_duplicates(pool, ranked, n)
+        return [self.query(v, utility[v], self._reason(pool, int(v))) for v in nodes]
+
+    @staticmethod
+    def _spread(pool: Pool) -> npt.NDArray[np.floating]:
+        """(N,) disagreement of the members; without members that of a node with its neighbours."""
+        if pool.spread is not None:
+            return pool.spread
+        if pool.adjacency is None:
+            return pool.percentile
+        weight = np.asarray(pool.adjacency.sum(axis=1)).ravel()
+        around = np.asarray(pool.adjacency @ pool.percentile).ravel() / np.maximum(weight, 1e-9)
+        return np.where(weight > 0, np.abs(pool.percentile - around), 0.0)
+
+    @staticmethod
+    def _reason(pool: Pool, node: int) -> str:
+        place = f"rank {pool.rank[node]:,} of {pool.n:,}"
+        high = bool(pool.rank[node] <= max(1.0, HIGH * pool.n))
+        if pool.spread is not None:
+            why = "the members of the model disagree"
+            return f"high score on which {why}" if high else f"{why}: {place}"
+        if pool.adjacency is None:
+            return f"{'high score' if high else place} (this model has no members that could disagree)"
+        if not pool.adjacency.indptr[node + 1] - pool.adjacency.indptr[node]:
+            return f"{'high score' if high else place}, no neighbours to compare with"
+        return "high score, unlike its neighbours" if high else f"unlike its neighbours: {place}"
+
+
+class Bisection(QueryStrategy):
+    """Halve the stretch of ranks in which the border must lie, on a log scale: for rare anomalies."""
+
+    name = "bisection"
+    title = "Bisect the ranking"
+
+    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        low, high = self._stretch(pool)
+        place = np.full(pool.n + 2, -1, dtype=np.int64)
+        place[pool.rank[pool.open]] = pool.open
+        chosen: list[Query] = []
+        gaps = [(low, high)]
+        while gaps and len(chosen) < n:
+            gaps.sort(key=lambda gap: np.log(max(gap[0], 1) / gap[1]))
+            a, b = gaps.pop(0)
+            middle = round(float(np.sqrt(max(a, 1) * b)))
+            found = _nearest_open(place, a, b, middle)
+            if found is None:
+                continue
+            node = int(place[found])
+            if pool.distinct and near(pool.space, _nodes(chosen), node, pool.seed).any():
+                place[pool.rank[pool.open[near(pool.space, pool.open, node, pool.seed)]]] = -1
+                gaps.append((a, b))
+                continue
+            reason = f"rank {found:,}: halves the ranks {a + 1:,} to {b - 1:,} between anomalous and normal"
+            chosen.append(self.query(node, float(b - a), reason))
+            gaps += [(a, found), (found, b)]
+        return chosen + self._rest(pool, n, chosen)
+
+    @staticmethod
+    def _stretch(pool: Pool) -> tuple[int, int]:
+        """Ranks (exclusive) around the split of the labelled nodes with fewest errors."""
+        nodes, y = pool.labels.indices, pool.labels.targets
+        if not len(nodes) or not y.any():
+            return 0, int(min(pool.rank[nodes], default=pool.n + 1))
+        order = np.argsort(pool.rank[nodes])
+        ranks, y = pool.rank[nodes][order], y[order]
+        errors = np.r_[y.sum(), y.sum() - np.cumsum(y.astype(int) * 2 - 1)]
+        split = int(np.argmin(errors))
+        return int(ranks[split - 1]) if split else 0, int(ranks[split]) if split < len(ranks) else pool.n + 1
+
+    def _rest(self, pool: Pool, n: int, chosen: list[Query]) -> list[Query]:
+        """When the stretch is used up: open nodes nearest to its end."""
+        missing = n - len(chosen)
+        border = border_percentile(pool)
+        ranked = pool.open[np.argsort(np.abs(pool.percentile[pool.open] - border), kind="stable")]
+        rest = without_duplicates(pool, ranked[~np.isin(ranked, _nodes(chosen))], missing)
+        found = "the border that the bisection found" if has_border(pool) else ASSUMED_BORDER
+        return [self.query(v, 0.0, f"next to {found}") for v in rest]
+
+
+def has_border(pool: Pool) -> bool:
+    """Whether labels of both kinds tell where the border lies."""
+    return len(pool.labels.normal) > 0 and len(pool.labels.anomalous) > 0
+
+
+def border_percentile(pool: Pool) -> float:
+    """Percentile that separates the labels with the least balanced error; the top 5 % without both kinds."""
+    normal, anomalous = pool.percentile[pool.labels.normal], pool.percentile[pool.labels.anomalous]
+    if not has_border(pool):
+        return 1.0 - EXPECTED_SHARE
+    cuts = np.sort(np.r_[normal, anomalous])
+    missed = np.searchsorted(np.sort(anomalous), cuts, side="left") / len(anomalous)
+    wrong = 1.0 - np.searchsorted(np.sort(normal), cuts, side="left") / len(normal)
+    best = np.flatnonzero(missed + wrong <= (missed + wrong).min() + 1e-12)
+    cut = int(best[len(best) // 2])
+    below = cuts[cut - 1] if cut else cuts[cut]
+    return float((below + cuts[cut]) / 2)
+
+
+def _nodes(queries: list[Query]) -> IntArray:
+    return np.array([query.node for query in queries], dtype=np.int64)
+
+
+def _nearest_open(place: IntArray, low: int, high: int, middle: int) -> int | None:
+    """Open rank strictly between ``low`` and ``high`` nearest to ``middle``."""
+    inside = np.flatnonzero(place[low + 1 : high] >= 0) + low + 1
+    return int(inside[np.argmin(np.abs(inside - middle))]) if len(inside) else None

@@ -1,0 +1,223 @@
+"""A flagged table as a file, and the manifest that proves what the file is.
+
+CSV is for spreadsheets: a text cell that a spreadsheet would run as a formula gets a leading apostrophe.
+GraphML and GEXF hold the flagged nodes with the edges between them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import platform
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from gadcore import __version__
+from gadcore.errors import InputError
+from gadcore.output.flagged import Filters, parameters_of, result_in_use, select, table_of
+from gadcore.records import as_json
+
+if TYPE_CHECKING:
+    from gadcore.workspace import Workspace
+
+FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "jsonl": "application/x-ndjson"}
+FORMATS |= {"graphml": "application/graphml+xml", "gexf": "application/gexf+xml"}
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_VERSIONED = ("numpy", "pandas", "pyarrow", "networkx")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What was exported, from what, how, and the hash to check it with."""
+
+    file: str
+    format: str
+    rows: int
+    sha256: str
+    project: str
+    filters: dict[str, Any]
+    run_id: str
+    run_number: int
+    model: str
+    model_parameters: dict[str, Any]
+    seed: int
+    graph_fingerprint: str
+    label_hash: str  # labels that the run learned from
+    current_label_hash: str  # labels at the time of the export: the verdict column
+    exported_at: str
+    columns: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The manifest as indented JSON."""
+        return json.dumps(as_json(self), indent=2, ensure_ascii=False) + "\n"
+
+
+def export(
+    workspace: Workspace,
+    out: str | Path,
+    *,
+    format: str | None = None,
+    top: int | None = None,
+    min_score: float | None = None,
+    min_percentile: float | None = None,
+    verdict: str | Sequence[str] | None = None,
+    min_probability: float | None = None,
+    keep_marked: bool = False,
+) -> Manifest:
+    """Write the flagged list to ``out`` (the suffix names the format), ``<out>.manifest.json`` beside it."""
+    path = Path(out)
+    kind = _format(path, format)
+    words = verdict if verdict is None or isinstance(verdict, str) else tuple(verdict)
+    filters = Filters(top, min_score, min_percentile, words, min_probability, keep_marked)
+    table = table_of(workspace, select(workspace, filters))
+    content = render(workspace, table, kind)
+    manifest = manifest_of(workspace, table, content, kind, filters, path.name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        path.with_name(path.name + ".manifest.json").write_text(manifest.text(), encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror})", fix="choose a folder you may write to"
+        ) from error
+    return manifest
+
+
+def _format(path: Path, format: str | None) -> str:
+    kind = (format or path.suffix.lstrip(".")).lower()
+    if kind not in FORMATS:
+        raise InputError(f"the export format {kind!r} of {path.name!r}", "one of " + ", ".join(FORMATS))
+    return kind
+
+
+def render(workspace: Workspace, table: pd.DataFrame, format: str) -> bytes:
+    """The table as the bytes of a file in this format."""
+    writers: dict[str, Callable[[], bytes]] = {
+        "csv": lambda: csv_bytes(table),
+        "parquet": lambda: _parquet(table),
+        "jsonl": lambda: _json_lines(table),
+        "graphml": lambda: _graph_bytes(workspace, table, nx.write_graphml),
+        "gexf": lambda: _graph_bytes(workspace, table, nx.write_gexf),
+    }
+    return writers[_format(Path(format), format)]()
+
+
+def manifest_of(
+    workspace: Workspace, table: pd.DataFrame, content: bytes, format: str, filters: Filters, name: str
+) -> Manifest:
+    """The manifest of a rendered file."""
+    result = result_in_use(workspace)
+    info = result.info
+    return Manifest(
+        file=name,
+        format=format,
+        rows=len(table),
+        sha256=hashlib.sha256(content).hexdigest(),
+        project=workspace.name,
+        filters=filters.as_dict(),
+        run_id=info.id,
+        run_number=info.number,
+        model=info.model,
+        model_parameters=parameters_of(result),
+        seed=info.seed,
+        graph_fingerprint=info.graph_fingerprint,
+        label_hash=info.label_hash,
+        current_label_hash=workspace.labels().hash(workspace.graph),
+        exported_at=str(table["exported_at"].iat[0])
+        if len(table)
+        else datetime.now().astimezone().isoformat(),
+        columns=[str(column) for column in table.columns],
+        versions={**_versions(), **{f"run {key}": value for key, value in info.versions.items()}},
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {"ringfence": __version__, "python": platform.python_version()}
+    for package in _VERSIONED:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def neutral(cell: Any) -> Any:
+    """A text cell that no spreadsheet takes for a formula; plain numbers and other types as they are."""
+    if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
+        return "'" + cell
+    return cell
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """The table as CSV, safe to open in a spreadsheet."""
+    safe = pd.DataFrame(
+        {column: [neutral(cell) for cell in table[column]] for column in table}, columns=table.columns
+    )
+    return str(safe.to_csv(index=False, lineterminator="\n")).encode()
+
+
+def _parquet(table: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    table.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def _json_lines(table: pd.DataFrame) -> bytes:
+    rows = [
+        json.dumps(as_json(_with_parameters(row)), ensure_ascii=False) for row in table.to_dict("records")
+    ]
+    return "".join(row + "\n" for row in rows).encode()
+
+
+def _with_parameters(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON can nest: the parameters become an object again."""
+    if "model_parameters" in row:
+        row["model_parameters"] = json.loads(row["model_parameters"])
+    return row
+
+
+def _graph_bytes(workspace: Workspace, table: pd.DataFrame, write: Callable[..., None]) -> bytes:
+    buffer = io.BytesIO()
+    write(flagged_subgraph(workspace, table), buffer)
+    return buffer.getvalue()
+
+
+def flagged_subgraph(workspace: Workspace, table: pd.DataFrame) -> nx.Graph:
+    """The flagged nodes with the columns of the table and a name to show, and the edges between them."""
+    graph = workspace.graph
+    nodes = graph.indices_of(table["node_id"])
+    part = nx.Graph(name=xml_text(graph.name))
+    for node, row in zip(nodes, table.to_dict("records")):
+        known = {
+            key: value for key, value in row.items() if not (isinstance(value, float) and np.isnan(value))
+        }
+        part.add_node(
+            xml_text(str(graph.node_ids[node])),
+            label=xml_text(graph.display_name(int(node))),
+            **{key: xml_text(value) for key, value in as_json(known).items()},
+        )
+    inner = sp.coo_array(sp.triu(graph.adjacency[nodes][:, nodes], k=1))
+    names = list(part)
+    for i, j, weight in zip(inner.row, inner.col, inner.data):
+        part.add_edge(names[i], names[j], weight=float(weight))
+    return part
+
+
+def xml_text(value: Any) -> Any:
+    """Text without the characters that XML cannot hold; other types as they are."""
+    return _NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value

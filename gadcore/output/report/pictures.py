@@ -1,0 +1,100 @@
+"""The pictures of the report: how scores are spread, and the surroundings of the nodes at the top."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gadcore.graph.labels import Labels
+from gadcore.output.report.drawing import FAINT, GRID, INK, VERDICT_COLOURS, Picture
+from gadcore.records import Neighbourhood, ViewNode
+
+BAR, FLAGGED_BAR = "#9db4c8", "#d55e00"
+_LOW, _HIGH = np.array([232, 237, 242]), np.array([178, 34, 34])  # colours of percentiles 50 and 100
+_BINS = 48
+_LABELS_SHOWN = 400  # marks under the axis; beyond this they only hide each other
+
+
+def distribution(
+    scores: npt.NDArray[np.floating],
+    labels: Labels,
+    flagged: npt.NDArray[np.integer],
+    size: tuple[float, float],
+) -> Picture:
+    """Histogram of all scores on a square-root scale, with the labelled nodes as marks under the axis.
+
+    Of every bar the ``flagged`` nodes have a colour of their own, from the axis up on the same scale.
+    """
+    width, height = size
+    picture = Picture(width, height, "Distribution of scores, with labelled nodes under the axis")
+    left, right, top, floor = 34.0, width - 8, 14.0, height - 46
+    low, high = float(scores.min()), float(scores.max())
+    span = high - low or 1.0
+    counts, marked = (
+        np.histogram(part, bins=_BINS, range=(low, low + span))[0] for part in (scores, scores[flagged])
+    )
+    tallest = max(1.0, float(np.sqrt(counts.max())))
+    step = (right - left) / _BINS
+    for bars, colour in ((counts, BAR), (marked, FLAGGED_BAR)):
+        for i in np.flatnonzero(bars):
+            tall = (floor - top) * float(np.sqrt(bars[i])) / tallest
+            picture.rectangle(left + i * step + 0.5, floor - tall, step - 1, tall, colour)
+    picture.line((left, floor), (right, floor), FAINT)
+    picture.text((left - 4, top + 6), f"{counts.max():,}", 7, FAINT, "end")
+    picture.text((left - 4, floor), "0", 7, FAINT, "end")
+    for share in (0.0, 0.5, 1.0):
+        at = left + share * (right - left)
+        anchor = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
+        picture.text((at, height - 4), f"{low + share * span:.3g}", 7, FAINT, anchor)
+    for row, (nodes, verdict) in enumerate(((labels.anomalous, "anomalous"), (labels.normal, "normal"))):
+        y = floor + 10 + row * 12
+        picture.text((2, y + 2.5), "anom." if verdict == "anomalous" else "normal", 6.5, FAINT)
+        for node in nodes[:: 1 + len(nodes) // _LABELS_SHOWN]:
+            x = left + (float(scores[node]) - low) / span * (right - left)
+            picture.mark((x, y), verdict, 2.6, VERDICT_COLOURS[verdict])
+    return picture
+
+
+def surroundings(view: Neighbourhood, size: tuple[float, float], title: str) -> Picture:
+    """The capped neighbourhood of one node; colour by suspicion, shape by verdict, width by weight."""
+    width, height = size
+    picture = Picture(width, height, f"Neighbourhood of {title}")
+    at = _placed(view.nodes, width, height)
+    heaviest = max((edge.weight for edge in view.edges), default=1.0) or 1.0
+    for edge in view.edges:
+        if edge.source in at and edge.target in at:
+            thick = 0.5 + 1.8 * edge.weight / heaviest
+            picture.line(at[edge.source], at[edge.target], GRID, thick)
+    for node in sorted(view.nodes, key=lambda n: n.node_id == view.centre):
+        centre = node.node_id == view.centre
+        if centre:
+            picture.circle(at[node.node_id], 9.5, "#ffffff", INK)
+        radius = 6.5 if centre else min(6.0, 2.8 + 0.45 * float(np.log2(1 + node.degree)))
+        picture.mark(at[node.node_id], node.verdict, radius, _colour(node))
+    picture.text((width / 2, height - 3), _shortened(title, int(width / 4.6)), 8, INK, "middle")
+    if view.left_out:
+        picture.text((width - 3, 9), f"+{view.left_out:,} more", 7, FAINT, "end")
+    return picture
+
+
+def _placed(nodes: list[ViewNode], width: float, height: float) -> dict[str, tuple[float, float]]:
+    """Positions of the view, scaled into the picture."""
+    if not nodes:
+        return {}
+    raw = np.array([(node.x, node.y) for node in nodes], dtype=float)
+    span = np.maximum(raw.max(axis=0) - raw.min(axis=0), 1e-9)
+    inner = np.array([width - 28, height - 40])
+    scaled = np.where(span > 1e-6, (raw - raw.min(axis=0)) / span, 0.5) * inner + np.array([14, 14])
+    return {node.node_id: (float(x), float(y)) for node, (x, y) in zip(nodes, scaled)}
+
+
+def _colour(node: ViewNode) -> str:
+    if node.verdict in VERDICT_COLOURS:
+        return VERDICT_COLOURS[str(node.verdict)]
+    share = float(np.clip((node.percentile - 50) / 50, 0, 1)) ** 2
+    red, green, blue = (_LOW + share * (_HIGH - _LOW)).astype(int)
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _shortened(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: max(1, room - 1)] + "…"

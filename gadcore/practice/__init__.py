@@ -1,0 +1,1 @@
+"""Practice on a project whose answers are known: simulated analysts, or a person on a copy."""

@@ -1,0 +1,125 @@
+"""Practice by a person: a copy of a project whose answers are known, labelled in the app, then scored.
+
+A practice copy is a project of its own: no labels, no runs, named after its analyst. It is labelled like any
+other, and no page that one labels on reads the known answers. The score compares the verdicts given so far
+with them; before ``LEAST`` verdicts there is none, for it would tell the answers of single cases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gadcore.errors import NotFound
+from gadcore.graph.labels import Verdict
+from gadcore.records import ProjectInfo
+from gadcore.workspace import Workspace, catalogue
+
+LEAST = 5  # verdicts from which a score is shown
+_NAME = 150  # letters of the project's name in the copy's
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a person found, by the known answers. The lists have one entry per verdict, in the order given."""
+
+    project: str  # name of the practice copy
+    analyst: str  # whose practice it is
+    found: list[int]  # anomalies called anomalous, so far
+    mistakes: list[int]  # verdicts against the known answer, so far
+    false_alarms: int  # normal nodes called anomalous
+    missed: int  # anomalies called normal
+    unsure: int
+    judged: int  # verdicts normal or anomalous on nodes with a known answer
+    chance: float  # share of anomalies among the nodes with a known answer
+
+    @property
+    def verdicts(self) -> int:
+        return len(self.found)
+
+    @property
+    def enough(self) -> bool:
+        return self.verdicts >= LEAST
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Anomalies found per verdict given; None without a verdict."""
+        return self.found[-1] / self.verdicts if self.found else None
+
+    @property
+    def times_chance(self) -> float | None:
+        """Anomalies found as a multiple of what as many blind draws find on average."""
+        return None if self.hit_rate is None or not self.chance else self.hit_rate / self.chance
+
+    @property
+    def wrong_share(self) -> float | None:
+        """Share of wrong ones among the verdicts that can be judged; None without one."""
+        return self.mistakes[-1] / self.judged if self.judged else None
+
+
+def begin(workspace: Workspace, analyst: str | None = None) -> Workspace:
+    """The practice copy of an analyst, made if there is none; NotFound without known answers."""
+    base, person = base_of(workspace), (analyst or "").strip() or workspace.settings.analyst
+    found = copy_of(base, person)
+    if found is not None:
+        return Workspace.open(found.id, base.settings)
+    name = f"Practice: {base.name[:_NAME]} ({person[:40]})"
+    return Workspace.open(catalogue.practice_copy(base.id, name, person, base.settings), base.settings)
+
+
+def made_of(workspace: Workspace) -> str:
+    """Id of the project that a practice copy was made of; "" for any other project."""
+    return str(workspace.preference(catalogue.PRACTICE, {}).get("of", ""))
+
+
+def base_of(workspace: Workspace) -> Workspace:
+    """The project that a practice copy was made of, while it exists; any other project itself."""
+    source = made_of(workspace)
+    if not source:
+        return workspace
+    try:
+        return Workspace.open(source, workspace.settings)
+    except NotFound:
+        return workspace
+
+
+def copies(base: Workspace) -> list[ProjectInfo]:
+    """Practice copies of a project, newest first; a copy whose project is gone stands for itself."""
+    return [base.info()] if made_of(base) else catalogue.practice_copies(base.id, base.settings)
+
+
+def copy_of(base: Workspace, analyst: str) -> ProjectInfo | None:
+    """The practice copy of an analyst, or None."""
+    return next((info for info in copies(base) if info.owner == analyst), None)
+
+
+def score(copy: Workspace) -> Score:
+    """Verdicts of a practice copy against the known answers.
+
+    A node counts once, at the place of its first verdict, with the verdict that holds now; what was taken
+    back does not count. A node without a known answer costs a verdict and is neither found nor wrong.
+    """
+    truth = copy.truth()
+    found, mistakes = [0], [0]
+    totals = {"false": 0, "missed": 0, "unsure": 0, "judged": 0}
+    for event in copy.verdicts_in_order():
+        answer = int(truth.y[copy.graph.index_of(event.node_id)])
+        hit = event.verdict is Verdict.ANOMALOUS and answer == 1
+        false = event.verdict is Verdict.ANOMALOUS and answer == 0
+        missed = event.verdict is Verdict.NORMAL and answer == 1
+        totals["false"] += false
+        totals["missed"] += missed
+        totals["unsure"] += event.verdict is Verdict.UNSURE
+        totals["judged"] += event.verdict is not Verdict.UNSURE and answer >= 0
+        found.append(found[-1] + hit)
+        mistakes.append(mistakes[-1] + (false or missed))
+    return Score(
+        project=copy.name,
+        analyst=copy.info().owner,
+        found=found[1:],
+        mistakes=mistakes[1:],
+        false_alarms=totals["false"],
+        missed=totals["missed"],
+        unsure=totals["unsure"],
+        judged=totals["judged"],
+        chance=float((truth.y == 1).sum() / max(1, truth.known.sum())),
+    )

@@ -1,0 +1,307 @@
+"""What strategies find per label: tables and mean curves, drawn from the rows of the loop study alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gadcore.loop.strategies import DEFAULT
+from gadcore.loop.strategies.ranked import Top
+from gadcore.studies.sessions import PLAIN, RANDOM, SESSION_STRATEGIES, UNCHECKED
+
+Row = dict[str, Any]
+POINTS = (100, 200)  # labels at which the tables look
+GREED = {UNCHECKED, PLAIN}  # by score, without random checks: they have a table of their own
+
+
+@dataclass(frozen=True)
+class Line:
+    """Mean and deviation over seeds, point by point."""
+
+    labels: list[int]
+    mean: list[float]
+    std: list[float]
+    seeds: int
+
+
+def render(rows: Iterable[Row]) -> str:
+    """The whole page in Markdown."""
+    kept = longest(rows)
+    parts = [_HEAD]
+    for (wrong, model), part in sorted(_grouped(kept, "wrong", "model").items()):
+        verdicts = f"{wrong:.0%} of the verdicts wrong" if wrong else "all verdicts right"
+        parts.append(f"## {model}, {verdicts}\n")
+        parts += [_default_against_the_rest(part), _without_checks(part), _precision_against_greed(part)]
+        parts += [_graph_table(graph, own) for (graph,), own in sorted(_grouped(part, "graph").items())]
+    return "\n".join(parts)
+
+
+def longest(rows: Iterable[Row]) -> list[Row]:
+    """One row per session: of sessions that differ in length alone, the longest holds the others."""
+    kept: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        key = tuple(row[name] for name in ("graph", "method", "seed", "wrong", "model"))
+        if key not in kept or kept[key]["labels"] < row["labels"]:
+            kept[key] = row
+    return list(kept.values())
+
+
+def at(row: Row, figure: str, labels: int) -> float | None:
+    """A figure of a session's curve after so many labels; None where it does not reach so far."""
+    curve = row["curve"]
+    return dict(zip(curve["labels"], curve[figure])).get(labels)
+
+
+def mean_line(rows: Sequence[Row], figure: str) -> Line:
+    """The mean curve of sessions, where all of them have the figure."""
+    curves = [dict(zip(row["curve"]["labels"], row["curve"][figure])) for row in rows]
+    shared = sorted(set.intersection(*map(set, curves))) if curves else []
+    points = [k for k in shared if all(curve[k] is not None for curve in curves)]
+    values = np.array([[curve[k] for k in points] for curve in curves], dtype=np.float64)
+    return Line(points, list(values.mean(axis=0)), [_std(column) for column in values.T], len(curves))
+
+
+def by_strategy(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Rows of each strategy, the default first, then in the order of the registry."""
+    found = {name: own for (name,), own in _grouped(rows, "method").items()}
+    return {name: found[name] for name in SESSION_STRATEGIES if name in found}
+
+
+def _grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in names)].append(row)
+    return dict(groups)
+
+
+def _values(rows: Sequence[Row], figure: str, labels: int) -> list[float]:
+    return [value for row in rows if (value := at(row, figure, labels)) is not None]
+
+
+def _default_against_the_rest(rows: list[Row]) -> str:
+    """The default's finds beside random's and the best strategy's, graph by graph."""
+    lines = [
+        f"`{DEFAULT}` (the default) against the others (`{PLAIN}` below):\n",
+        "| graph | labels | found | by chance | random | × random | best strategy | of the best |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for (graph,), own in sorted(_grouped(rows, "graph").items()):
+        parts = by_strategy(own)
+        for point in POINTS:
+            found = _values(parts.get(DEFAULT, []), "found", point)
+            if not found:
+                continue
+            rivals = {name: pair for name in parts if (pair := _paired(parts, name, point))}
+            best = max(rivals.keys() - GREED, key=lambda name: rivals[name].lead)
+            blind = rivals.get(RANDOM)
+            cells = [
+                graph,
+                str(point),
+                f"{np.mean(found):.1f}",
+                f"{chance(own[0], point):.1f}",
+                f"{blind.other:.1f}" if blind else "–",
+                _times(blind),
+                f"{best} ({rivals[best].other:.1f}{_fewer(parts, best)})",
+                _share(rivals[best]),
+            ]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _without_checks(rows: list[Row]) -> str:
+    """What the random checks cost, and the default beside plain greed where neither spends labels on them."""
+    lines = [
+        f"`{UNCHECKED}` (the default, but no label goes to random checks) against plain greed (`{PLAIN}`), "
+        "which has none either:\n",
+        f"| graph | labels | found | with checks | `{PLAIN}` | of `{PLAIN}` | with checks, of `{PLAIN}` |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for (graph,), own in sorted(_grouped(rows, "graph").items()):
+        parts = by_strategy(own)
+        for point in POINTS:
+            bare, checked = (_paired(parts, PLAIN, point, name) for name in (UNCHECKED, DEFAULT))
+            if bare and checked:
+                cells = [graph, str(point), f"{bare.own:.1f}", f"{checked.own:.1f}", f"{bare.other:.1f}"]
+                cells += [_share(bare), _share(checked)]
+                lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n" if len(lines) > 3 else ""
+
+
+def _fewer(parts: dict[str, list[Row]], other: str) -> str:
+    """How many seeds a comparison rests on, where these are not all of the default's."""
+    own, both = ({row["seed"] for row in parts[name]} for name in (DEFAULT, other))
+    n = len(own & both)
+    return "" if n == len(own) else f", {n} seed{'s' * (n != 1)}"
+
+
+def _precision_against_greed(rows: list[Row]) -> str:
+    """What the model has learnt from the default's labels, beside three kinds of greed: mean held-out AP."""
+    graphs = [by_strategy(own) for own in _grouped(rows, "graph").values()]
+    lines = []
+    for point, other in product(POINTS, (PLAIN, UNCHECKED, Top.name)):
+        pairs = [pair for parts in graphs if (pair := _paired(parts, other, point, figure="ap"))]
+        if pairs:
+            ours, theirs = 100 * np.mean([(pair.own, pair.other) for pair in pairs], axis=0)
+            lines.append(
+                f"Held-out AP after {point} labels, mean over {len(pairs)} graph{'s' * (len(pairs) != 1)}: "
+                f"{ours:.1f} with `{DEFAULT}`, {theirs:.1f} with `{other}`.\n"
+            )
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A figure of two strategies, seed by seed."""
+
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
+
+    @property
+    def own(self) -> float:
+        return float(np.mean(self.ours))
+
+    @property
+    def other(self) -> float:
+        return float(np.mean(self.theirs))
+
+    @property
+    def lead(self) -> float:
+        """How many times ours the other's figure is."""
+        return self.other / max(self.own, 1e-9)
+
+    @property
+    def quotient(self) -> float | None:
+        """Ours as a multiple of the other's; None of nothing."""
+        return self.own / self.other if self.other else None
+
+    @property
+    def error(self) -> float | None:
+        """Standard error of the quotient, which is one of means over the same seeds."""
+        if self.quotient is None or len(self.ours) < 2:
+            return None
+        rest = np.array(self.ours) - self.quotient * np.array(self.theirs)
+        return float(_std(rest) / np.sqrt(len(rest)) / self.other)
+
+
+def _paired(
+    parts: dict[str, list[Row]], other: str, labels: int, name: str = DEFAULT, figure: str = "found"
+) -> Pair | None:
+    """Figures of two strategies over the seeds that both have; None without such a seed."""
+    one, two = (
+        {row["seed"]: value for row in parts.get(n, []) if (value := at(row, figure, labels)) is not None}
+        for n in (name, other)
+    )
+    seeds = sorted(set(one) & set(two))
+    return Pair(tuple(one[s] for s in seeds), tuple(two[s] for s in seeds)) if seeds else None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a strategy finds after so many labels, beside blind draws and the best strategy."""
+
+    strategy: str
+    found: float
+    std: float
+    times_random: float | None  # None where random draws found nothing or share no seed
+    of_the_best: float | None
+    error: float | None  # standard error of that; None with a single seed, 0 for the best itself
+    seeds: int
+
+
+def standings(rows: Iterable[Row], labels: int) -> list[Standing]:
+    """Every strategy of one graph that reaches so many labels, the best first; compared over common seeds."""
+    parts = by_strategy(rows)
+    values = {name: own for name, part in parts.items() if (own := _values(part, "found", labels))}
+    best = max(values, key=lambda name: float(np.mean(values[name])), default="")
+    found = []
+    for name, own in values.items():
+        blind, first = (_paired(parts, rival, labels, name) for rival in (RANDOM, best))
+        found.append(
+            Standing(
+                name,
+                float(np.mean(own)),
+                _std(own),
+                blind.quotient if blind else None,
+                first.quotient if first else None,
+                first.error if first else None,
+                len(own),
+            )
+        )
+    return sorted(found, key=lambda standing: -standing.found)
+
+
+def chance(row: Row, labels: int) -> float:
+    """Anomalies that so many blind draws find on average."""
+    return float(labels * row["anomalies"] / row["askable"])
+
+
+def _graph_table(graph: str, rows: list[Row]) -> str:
+    parts = by_strategy(rows)
+    points = [p for p in POINTS if any(_values(part, "found", p) for part in parts.values())]
+    head = "".join(f" found at {p} | × random |" for p in points)
+    lines = [
+        f"### {graph}\n",
+        f"{rows[0]['anomalies']} anomalies among {rows[0]['askable']:,} nodes that can be asked about.\n",
+        f"| strategy |{head} held-out AUC | held-out AP | labels | seeds |",
+        "| --- |" + " --- | --- |" * len(points) + " --- | --- | --- | --- |",
+    ]
+    for name, part in parts.items():
+        cells = [name]
+        for point in points:
+            blind = _paired(parts, RANDOM, point, name)
+            cells += [_cell(_values(part, "found", point), 1), _times(blind)]
+        cells += [_cell([100 * row[m] for row in part if row[m] is not None], 1) for m in ("auc", "ap")]
+        cells += [_spent(part), str(len(part))]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _spent(rows: Sequence[Row]) -> str:
+    spent = sorted({int(row["curve"]["labels"][-1]) for row in rows})
+    return str(spent[0]) if len(spent) == 1 else f"{spent[0]} to {spent[-1]}"
+
+
+def _cell(values: Sequence[float], digits: int) -> str:
+    if not values:
+        return "–"
+    spread = f" ± {_std(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{spread}"
+
+
+def _std(values: Any) -> float:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _times(pair: Pair | None) -> str:
+    return f"{pair.quotient:.1f}" if pair and pair.quotient is not None else "–"
+
+
+def _share(pair: Pair) -> str:
+    return percent(pair.quotient, pair.error)
+
+
+def percent(share: float | None, error: float | None) -> str:
+    """A share with its standard error where it has one: 94 ± 2%."""
+    if share is None:
+        return "–"
+    return f"{100 * share:.0f} ± {100 * error:.0f}%" if error else f"{share:.0%}"
+
+
+_HEAD = """# What each query strategy finds
+
+Drawn by `python -m gadcore experiments loop --render` from `benchmarks/results/loop.jsonl` alone. Simulated
+analysts label batches of ten as in the app: the model is fitted again after each batch, 15 % of the cases are
+random checks, nothing is known at the start. A fifth of each class is held out: never asked, only scored.
+*Found* counts anomalies confirmed; held-out AUC and average precision (AP), in per cent, are the model’s at
+the last label. Mean ± standard deviation over the seeds; two strategies are compared over the seeds that both
+have, as a share ± its standard error. Four are there to compare with and spend no label on random checks:
+`unchecked` is the default without them, `plain` takes the highest scores as they are, `random` draws blindly,
+`entropy` is the uncertainty sampling of scikit-activeml and small-text, by a logistic regression on ÂX. The
+same model is fitted to their labels (to those of `random` and `entropy`, which choose without it, after every
+fifth batch).
+"""

@@ -1,0 +1,186 @@
+"""Benchmark: the methods against each other on the project's own labels, as runs of the training process.
+
+The runs of a comparison are queued together and kept as a preference of the project, so that a reload or a
+second browser shows the same comparison. The run in use stays in use until someone chooses another.
+"""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from gadcore.detectors import REGISTRY
+from gadcore.errors import GadError
+from gadcore.insight.comparison import Estimate, advice, estimates, same_labels
+from gadcore.records import RunInfo
+from gadcore.workspace import Workspace
+from pages.common import palette
+from pages.common.figures import tidy
+from pages.train.form import DEFAULT_MODEL, missing_labels
+from pages.train.runs import progress_text, title_of
+
+_COMPARISON = "comparison"  # preference: {"runs": [ids]}
+_FIRST = ("an+", "an", "sgc-lr", "xgb-graph", "isolation-forest", "label-propagation")
+
+
+def show_own(workspace: Workspace) -> None:
+    """Choose methods, watch them train one after the other, see which to trust."""
+    possible = [name for name in REGISTRY if not missing_labels(workspace, name)]
+    counts = workspace.counts()
+    st.caption(
+        f"Each method learns from your {counts['normal']} normal and {counts['anomalous']} anomalous labels, "
+        "and is judged on labels it did not see."
+    )
+    if not (counts["normal"] and counts["anomalous"]):
+        st.info(
+            "A comparison needs labels of both kinds. Mark at least three normal and three anomalous nodes, "
+            "then come back.",
+            icon=":material/label:",
+        )
+        st.page_link("pages/1_Label.py", label="Go to Label", icon=":material/label:")
+        return
+    runs = _runs(workspace)
+    live = any(run.live for run in runs)
+    chosen = st.multiselect(
+        "Methods",
+        possible,
+        default=[name for name in _FIRST if name in possible],
+        format_func=lambda name: REGISTRY[name].title,
+        key="methods",
+    )
+    if st.button(
+        "Compare on my labels",
+        key="compare",
+        type="primary",
+        icon=":material/balance:",
+        disabled=live or not chosen,
+    ):
+        _start(workspace, chosen)
+    if runs:
+        _show_runs(workspace, live)
+
+
+def _start(workspace: Workspace, models: list[str]) -> None:
+    try:
+        # The default comes first: if no run is in use, the first that ends takes the place.
+        ordered = sorted(models, key=lambda model: model != DEFAULT_MODEL)
+        started = [workspace.start_run(model, warm=False, use=False).id for model in ordered]
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    workspace.set_preference(_COMPARISON, {"runs": started})
+    st.rerun()
+
+
+def _runs(workspace: Workspace) -> list[RunInfo]:
+    """Runs of the comparison that still exist, in the order they were started."""
+    by_id = {run.id: run for run in workspace.runs()}
+    kept = workspace.preference(_COMPARISON, None) or {"runs": []}
+    return [by_id[run_id] for run_id in kept["runs"] if run_id in by_id]
+
+
+def _show_runs(workspace: Workspace, live: bool) -> None:
+    @st.fragment(run_every=0.5 if live else None)
+    def board() -> None:
+        runs = _runs(workspace)
+        working = [run for run in runs if run.live]
+        if live and not working:
+            st.rerun()
+        if working:
+            _progress(workspace, runs, working)
+        found = estimates(runs)
+        if found:
+            _advice(found, len(runs) - len(working), len(runs))
+            _figures(workspace, found)
+        for run in runs:
+            if run.status in ("failed", "cancelled"):
+                st.warning(f"{title_of(run)} {run.status}. {run.message}", icon=":material/warning:")
+
+    board()
+
+
+def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo]) -> None:
+    now = next((run for run in working if run.status == "running"), working[0])
+    ended = len(runs) - len(working)
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(
+        ended / len(runs), text=f"{ended} of {len(runs)} done. {title_of(now)}: {progress_text(now)}"
+    )
+    if button.button("Cancel", key="cancel-comparison", icon=":material/stop_circle:"):
+        for run in working:
+            workspace.cancel_run(run.id)
+        st.rerun(scope="app")
+
+
+def _advice(found: list[Estimate], ended: int, total: int) -> None:
+    """Which method to trust; while some still train, only what holds so far."""
+    text = advice(found, DEFAULT_MODEL, lambda name: REGISTRY[name].title)
+    if ended < total:
+        st.info(f"So far, with {ended} of {total} methods done: {text}", icon=":material/hourglass_top:")
+    else:
+        st.success(text, icon=":material/verified:")
+
+
+def _figures(workspace: Workspace, found: list[Estimate]) -> None:
+    st.plotly_chart(estimate_figure(found), key="estimates", config={"displayModeBar": False})
+    st.caption(
+        "Dots: AUC over labels held out in turn, as in the list of runs; lines: a cautious 90 % interval. "
+        "The figure also chose the settings, and labels that a query chose are no random sample: a "
+        "difference shorter than the lines means nothing."
+    )
+    if not same_labels(found):
+        st.warning(
+            "Labels were added while the methods trained, so not all learned from the same. Compare again.",
+            icon=":material/warning:",
+        )
+    used = workspace.current_run()
+    for estimate in found:
+        _row(workspace, estimate, in_use=used is not None and used.id == estimate.run.id)
+
+
+def _row(workspace: Workspace, estimate: Estimate, *, in_use: bool) -> None:
+    run = estimate.run
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"method-{run.model}"):
+        st.markdown(f"**{title_of(run)}**", width="stretch")
+        st.markdown(f"AUC **{_figure(estimate.auc)}**")
+        st.markdown("" if estimate.low is None else f"{estimate.low:.2f} to {estimate.high:.2f}")
+        st.markdown("–" if run.seconds is None else f"{run.seconds:.1f} s")
+        if in_use:
+            st.badge("in use", icon=":material/push_pin:", color="violet")
+        elif st.button("Use it", key=f"use-{run.model}", icon=":material/check:"):
+            workspace.use_run(run.id)
+            st.toast(f"{title_of(run)} now ranks the queue.")
+            st.rerun(scope="app")
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def estimate_figure(found: list[Estimate]) -> go.Figure:
+    """AUC of each method with its interval, best on top."""
+    known = [e for e in reversed(found) if e.auc is not None]
+    bounds = [(e.low if e.low is not None else e.auc, e.high if e.high is not None else e.auc) for e in known]
+    figure = go.Figure(
+        go.Scatter(
+            x=[e.auc for e in known],
+            y=[title_of(e.run) for e in known],
+            mode="markers",
+            marker={"size": 11, "color": palette.NORMAL},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [(high or 0) - (e.auc or 0) for e, (_, high) in zip(known, bounds)],
+                "arrayminus": [(e.auc or 0) - (low or 0) for e, (low, _) in zip(known, bounds)],
+                "color": palette.NORMAL,
+            },
+            hovertemplate="%{y}: %{x:.3f}<extra></extra>",
+        )
+    )
+    figure.add_vline(x=0.5, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title_text="out-of-fold AUC", range=[0.0 if _low(known) else 0.4, 1.02])
+    return tidy(figure, 90 + 42 * max(1, len(known)))
+
+
+def _low(known: list[Estimate]) -> bool:
+    return any((e.low if e.low is not None else e.auc or 0) < 0.4 for e in known)

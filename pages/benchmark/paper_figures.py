@@ -1,0 +1,224 @@
+"""Benchmark: the paper's figures: sweeps of λ and K, pictures of the embeddings, training times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+import streamlit as st
+from plotly.subplots import make_subplots
+
+from gadcore.studies.published import TRAINING_SECONDS
+from pages.benchmark import results
+from pages.benchmark.results import METRICS, by_graph, command_of, result_file, rows_in, source_of
+from pages.benchmark.tables import choice, show_curve
+from pages.common import palette
+from pages.common.figures import tidy
+
+SWEEPS, EMBEDDINGS, TIMES = "figures.jsonl", "embeddings.jsonl", "times.jsonl"
+COMMAND = "python -m gadcore experiments figures"
+Row = Mapping[str, Any]
+Array = npt.NDArray[Any]
+
+_COLUMNS = 3  # small maps in a row
+_PICTURES = ("an", "doc-an", "slgcn", "n", "doc-n", "deepwalk")  # in the paper's places
+# (truth, training node, title, colour, symbol), drawn in this order
+_POINTS = (
+    (-1, False, "Unknown", palette.OTHER, "circle"),
+    (0, False, "Normal", "#56B4E9", "circle"),
+    (1, False, "Anomalous", palette.ANOMALOUS, "diamond"),
+    (0, True, "Normal, training node", "#56B4E9", "circle"),
+    (1, True, "Anomalous, training node", palette.ANOMALOUS, "diamond"),
+)
+_PLAIN = {"displayModeBar": False}
+
+
+def not_measured(what: str, name: str, command: str = COMMAND) -> None:
+    """Say that a result file is missing and how to make it."""
+    st.info(
+        f"{what} not measured yet. Make them with `{command}`; they are kept in benchmarks/results/{name} "
+        "and shown here.",
+        icon=":material/info:",
+    )
+
+
+def show_sweeps() -> None:
+    """AUC against λ, then against K, each as one panel per graph."""
+    file = result_file(SWEEPS)
+    rows = None if file is None else file.rows[file.rows["swept"].isin(["lambda_", "k"])]
+    if file is None or rows is None or rows.empty:
+        not_measured("The curves are", SWEEPS)
+        return
+    metrics = [name for name in METRICS if rows[name].notna().any()]
+    metric = choice("Figure", metrics, METRICS.__getitem__, "sweep-metric")
+    for swept in ("lambda_", "k"):
+        part = rows[rows["swept"] == swept]
+        for setting in sorted(part["setting"].unique()):
+            st.markdown(f"**{setting[:1].upper()}{setting[1:]}**")
+            own = part[part["setting"] == setting]
+            show_curve(own, metric, file.source, key=f"sweep-{setting}")
+
+
+def show_embeddings() -> None:
+    """One small t-SNE map per method of the paper's figure."""
+    rows = [row for row in rows_in(EMBEDDINGS) if {"x", "y", "truth", "method"} <= set(row)]
+    if not rows:
+        not_measured("The pictures are", EMBEDDINGS)
+        return
+    graphs = by_graph(str(row["graph"]) for row in rows)
+    graph = graphs[0] if len(graphs) == 1 else choice("Graph", graphs, str, "embedding-graph")
+    rows = [row for row in rows if row["graph"] == graph]
+    # Thousands of dots: a browser without a GPU needs seconds for them, so they wait until they are wanted.
+    pictures = st.expander("Pictures", key="embeddings-open", on_change="rerun")
+    if pictures.open:
+        outline = "#F2F2F2" if st.context.theme.type == "dark" else "#26282C"
+        pictures.plotly_chart(embedding_figure(rows, outline), key="embeddings", config=_PLAIN)
+    first = rows[0]
+    labelled = f", {100 * float(first['rate']):g} % of the nodes labelled" if first.get("rate") else ""
+    st.caption(
+        f"t-SNE of what each method learned on {first['graph']}{labelled}, one split; a dot is a node, an "
+        "outline marks a training label. AUC: of the method on the test nodes, in per cent. "
+        f"{_separation_said(rows)}{_source(EMBEDDINGS, rows)}."
+    )
+
+
+def _separation_said(rows: Sequence[Row]) -> str:
+    if all(row.get("separation") is None for row in rows):
+        return ""
+    chance = next((f" ({row['chance']:.2f} by chance)" for row in rows if row.get("chance") is not None), "")
+    return f"Separation: share of anomalies among the ten nearest test nodes of an anomaly{chance}. "
+
+
+def embedding_figure(rows: Sequence[Row], outline: str = palette.OTHER) -> go.Figure:
+    """Small multiples, three in a row, one legend for all; training nodes have an outline."""
+    places = {name: i for i, name in enumerate(_PICTURES)}
+    latest = {str(row["method"]): row for row in rows}
+    chosen = sorted(latest.values(), key=lambda row: places.get(str(row["method"]), len(places)))
+    lines = -(-len(chosen) // _COLUMNS)
+    figure = make_subplots(
+        lines,
+        _COLUMNS,
+        subplot_titles=[_picture_title(row) for row in chosen],
+        horizontal_spacing=0.02,
+        vertical_spacing=0.26 / lines,
+    )
+    named: set[str] = set()
+    for i, row in enumerate(chosen):
+        for trace in _points(row, outline):
+            trace.update(showlegend=trace.name not in named)
+            named.add(trace.name)
+            figure.add_trace(trace, row=i // _COLUMNS + 1, col=i % _COLUMNS + 1)
+    axis = {"showticklabels": False, "showgrid": False, "zeroline": False, "showline": True, "mirror": True}
+    figure.update_xaxes(**axis, linecolor=palette.OTHER)
+    figure.update_yaxes(**axis, linecolor=palette.OTHER)
+    figure.update_annotations(yshift=4, font_size=12)
+    figure.update_layout(legend_itemsizing="constant")
+    layout = {"legend_y": 1 + 0.2 / lines, "margin": {"l": 16, "r": 16, "t": 90, "b": 16}}
+    return tidy(figure, 90 + 300 * lines).update_layout(layout)
+
+
+def _picture_title(row: Row) -> str:
+    parts = []
+    if row.get("auc") is not None:
+        parts.append(f"AUC {100 * float(row['auc']):.1f}")
+    if row.get("separation") is not None:
+        parts.append(f"separation {float(row['separation']):.2f}")
+    return f"<b>{row['method']}</b><br>{', '.join(parts)}"
+
+
+def _points(row: Row, outline: str) -> list[go.Scattergl]:
+    x, y, truth = (np.asarray(row[name]) for name in ("x", "y", "truth"))
+    training = _in_training(row, len(x))
+    traces = []
+    for value, labelled, title, colour, symbol in _POINTS:
+        at = (truth == value) & (training == labelled)
+        if not at.any():
+            continue
+        marker = {
+            "color": colour, "symbol": symbol, "size": 7 if labelled else 4,
+            "opacity": 1.0 if labelled else 0.6, "line": {"width": 1.2 if labelled else 0, "color": outline},
+        }  # fmt: skip
+        traces.append(
+            go.Scattergl(
+                x=x[at], y=y[at], name=title, legendgroup=title, mode="markers", marker=marker,
+                hoverinfo="skip",
+            )
+        )  # fmt: skip
+    return traces
+
+
+def _in_training(row: Row, n: int) -> Array:
+    """Mask of the nodes whose label the method learned from."""
+    parts = list(row.get("parts") or [])
+    if "train" not in parts or "part" not in row:
+        return np.zeros(n, dtype=bool)
+    found: Array = np.asarray(row["part"]) == parts.index("train")
+    return found
+
+
+def show_times() -> None:
+    """Training times of 500 epochs beside the paper's."""
+    rows = [row for row in rows_in(TIMES) if {"method", "cpu_seconds"} <= set(row)]
+    if not rows:
+        not_measured("Training times are", TIMES)
+        return
+    graph = by_graph(str(row.get("graph", "")) for row in rows)[0]  # the paper's is Cora
+    rows = [row for row in rows if str(row.get("graph", "")) == graph]
+    st.plotly_chart(times_figure(rows), key="times", config=_PLAIN)
+    epochs = ", ".join(f"{e:g}" for e in sorted({row["epochs"] for row in rows if row.get("epochs")}))
+    repeats = max(sum(row["method"] == name for row in rows) for name in {row["method"] for row in rows})
+    st.caption(
+        f"{epochs or '500'} epochs on {graph}; ours: CPU seconds of one thread, median of up to {repeats} "
+        "repeats, lines from the fastest to the slowest. The paper's are of Cora on another machine: the "
+        f"order can be compared, the height cannot. {_source(TIMES, rows)}."
+    )
+
+
+def times_figure(rows: Sequence[Row]) -> go.Figure:
+    """Bars per method: measured here, and the paper's seconds beside them."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        found.setdefault(str(row["method"]), []).append(float(row["cpu_seconds"]))
+    order = [*(m for m in TRAINING_SECONDS if m in found), *sorted(set(found) - set(TRAINING_SECONDS))]
+    middle = {m: float(np.median(found[m])) for m in order}
+    figure = go.Figure(
+        go.Bar(
+            x=order,
+            y=list(middle.values()),
+            name="Measured here",
+            marker={"color": palette.NORMAL},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [max(found[m]) - middle[m] for m in order],
+                "arrayminus": [middle[m] - min(found[m]) for m in order],
+                "thickness": 1,
+            },
+            text=[f"{middle[m]:.2f}" for m in order],
+            hovertemplate="%{x}: %{y:.2f} s",
+        )
+    )
+    known = [m for m in order if m in TRAINING_SECONDS]
+    figure.add_trace(
+        go.Bar(
+            x=known,
+            y=[TRAINING_SECONDS[m] for m in known],
+            name="The paper",
+            marker={"color": "rgba(0,0,0,0)", "line": {"color": palette.UNLABELLED, "width": 2}},
+            text=[f"{TRAINING_SECONDS[m]:.2f}" for m in known],
+            hovertemplate="%{x}: %{y:.2f} s",
+        )
+    )
+    figure.update_traces(textposition="outside", cliponaxis=False)
+    figure.update_layout(barmode="group", showlegend=True)
+    figure.update_yaxes(title_text="seconds")
+    return tidy(figure, 320)
+
+
+def _source(name: str, rows: Sequence[Row]) -> str:
+    path: Path = results.FOLDER / name
+    return source_of(path, command_of(dict(row) for row in rows) or COMMAND)

@@ -1,0 +1,161 @@
+"""Benchmark: result files read and summed up; no figure without its file and command.
+
+The rows of a file are those of ``gadcore.studies.rows``. Rows measured with parameters of their own
+belong to a sweep and are never averaged with those of the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gadcore.settings import ROOT
+from gadcore.studies.published import GRAPHS
+from gadcore.studies.rows import load_rows
+from gadcore.studies.tables import best_methods
+from pages.common import state
+
+FOLDER = ROOT / "benchmarks" / "results"
+METRICS = {"auc": "AUC", "ap": "Average precision", "precision_at_k": "Precision at k"}
+SWEPT = {"lambda_": "λ", "k": "K", "depth": "depth", "encoder": "encoder"}
+
+LEAST_SPLITS = 3  # below, a t-test tells nothing apart and would mark almost everything
+
+_CONDITIONS = ("experiment", "rate", "labels", "stratified", "protocol")
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """The measurements of one file."""
+
+    path: Path
+    rows: pd.DataFrame  # the columns of ``_measurement``
+    command: str
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def source(self) -> str:
+        """Where a figure comes from and how to make it again."""
+        return source_of(self.path, self.command)
+
+    @property
+    def settings(self) -> list[str]:
+        return sorted(self.rows["setting"].unique())
+
+    @property
+    def metrics(self) -> list[str]:
+        return [name for name in METRICS if self.rows[name].notna().any()]
+
+
+def source_of(path: Path, command: str) -> str:
+    """Where a figure comes from and how to make it again."""
+    shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    return f"From `{shown}`" + (f", made by `{command}`" if command else "")
+
+
+def rows_in(name: str) -> list[dict[str, Any]]:
+    """All rows of a result file; none when it is not there."""
+    return state.read_once(FOLDER / name, load_rows)
+
+
+def result_file(name: str) -> ResultFile | None:
+    """The measurements of one file; None when there are none."""
+    return state.read_once(FOLDER / name, _result_file)
+
+
+def result_files(folder: Path | None = None) -> list[ResultFile]:
+    """Every result file with measurements in it, by name."""
+    paths = sorted((folder or FOLDER).glob("*.jsonl"))
+    found = (state.read_once(path, _result_file) for path in paths)
+    return [file for file in found if file is not None]
+
+
+def _result_file(path: Path) -> ResultFile | None:
+    rows = [row for row in load_rows(path) if {"graph", "method", "auc"} <= set(row)]
+    if not rows:
+        return None
+    return ResultFile(path, pd.DataFrame([_measurement(row) for row in rows]), command_of(rows))
+
+
+def command_of(rows: Iterable[dict[str, Any]]) -> str:
+    """The command that made these rows."""
+    return next((str(row["command"]) for row in rows if row.get("command")), "")
+
+
+def _measurement(row: dict[str, Any]) -> dict[str, Any]:
+    name, value = _swept(row)
+    return {
+        "graph": str(row["graph"]),
+        "method": str(row["method"]),
+        "seed": row.get("seed", 0),
+        "experiment": str(row.get("experiment") or ""),
+        "rate": row.get("rate"),
+        "stratified": bool(row.get("stratified")),
+        "setting": setting_of(row),
+        "swept": name,
+        "at": value,
+        "transductive": row.get("auc_transductive"),  # of the plain model, on the nodes of this very row
+        **{metric: row.get(metric) for metric in METRICS},
+    }
+
+
+def _swept(row: dict[str, Any]) -> tuple[str, Any]:
+    """The parameter that a row varies and its value; ("", None) for the defaults."""
+    params = row.get("params") or {}
+    name = next((known for known in SWEPT if known in params), next(iter(params), ""))
+    return name, params.get(name)
+
+
+def setting_of(row: dict[str, Any]) -> str:
+    """The conditions of a measurement in words: '2.5 % labelled, random splits'."""
+    words = []
+    for name in _CONDITIONS:
+        value = row.get(name)
+        if value is None or value == "":
+            continue
+        if name == "rate":
+            words.append(f"{100 * float(value):g} % labelled")
+        elif name == "stratified":
+            words.append("stratified splits" if value else "random splits")
+        else:
+            words.append(f"{value} labels" if name == "labels" else str(value))
+    varied, _ = _swept(row)
+    if varied:
+        words.append(f"{SWEPT.get(varied, varied)} varied")
+    return ", ".join(words) or "all measurements"
+
+
+def summary(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Mean, deviation and number of splits per graph and method; ``best`` as in the paper's tables."""
+    known = rows.dropna(subset=[metric])
+    table = known.groupby(["graph", "method"])[metric].agg(["mean", "std", "count"]).reset_index()
+    table = table.rename(columns={"count": "splits"}).fillna({"std": 0.0})
+    best = {(graph, method) for graph, part in known.groupby("graph") for method in _best(part, metric)}
+    table["best"] = [pair in best for pair in zip(table["graph"], table["method"])]
+    return table
+
+
+def _best(rows: pd.DataFrame, metric: str) -> set[str]:
+    """Methods of one graph that a paired t-test does not tell from the highest mean; none from few splits."""
+    if int(rows.groupby("method")["seed"].nunique().max()) < LEAST_SPLITS:
+        return set()
+    cells = {str(m): dict(zip(part["seed"], 100 * part[metric])) for m, part in rows.groupby("method")}
+    return best_methods(cells)
+
+
+def splits_said(table: pd.DataFrame) -> str:
+    """'10 splits', or '1 to 10 splits' where cells differ."""
+    fewest, most = int(table["splits"].min()), int(table["splits"].max())
+    return f"{fewest} to {most} splits" if fewest != most else f"{most} split{'s' if most > 1 else ''}"
+
+
+def by_graph(names: Iterable[str]) -> list[str]:
+    """Names of graphs in the paper's order, others after them."""
+    return sorted(set(names), key=lambda name: (GRAPHS.index(name) if name in GRAPHS else len(GRAPHS), name))

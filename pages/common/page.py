@@ -1,0 +1,91 @@
+"""The first lines of every page: configuration, style, and the project that the page works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import streamlit as st
+
+from gadcore.errors import GadError, NotFound
+from gadcore.workspace import Workspace
+from pages.common import state
+
+HOME = "app.py"
+_PAGES = {
+    HOME: "Home",
+    "pages/1_Label.py": "Label",
+    "pages/2_Map.py": "Map",
+    "pages/3_Train.py": "Train",
+    "pages/4_Benchmark.py": "Benchmark",
+    "pages/5_Export.py": "Export",
+}
+_CSS = Path(__file__).with_name("page.css")
+
+
+def set_up(title: str) -> None:
+    """Configure a page that needs no project (home, benchmark): wide, styled, linked to the others."""
+    st.set_page_config(
+        page_title=f"{title} · Ringfence", page_icon="◎", layout="wide", initial_sidebar_state="collapsed"
+    )
+    st.html(f"<style>{_CSS.read_text(encoding='utf-8')}</style>")
+    with st.container(horizontal=True, gap="small", key="top-navigation"):
+        for path, name in _PAGES.items():
+            st.page_link(path, label=name, width="content")
+
+
+def open_page(title: str) -> Workspace:
+    """Set up a page and give the workspace of its project; without one, say how to get one and stop."""
+    set_up(title)
+    with errors_shown():
+        project = state.current_project() or _only_project()
+        if project is None:
+            _choose(title)
+        else:
+            try:
+                opened = state.workspace(project)
+            except NotFound as error:
+                state.leave_project()
+                _choose(title, str(error))
+            else:
+                state.choose_project(opened.id)
+                return opened
+    st.stop()
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show a GadError as it is written and stop the page; anything else is a defect and is raised."""
+    try:
+        yield
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        st.stop()
+
+
+def _only_project() -> str | None:
+    projects = Workspace.projects()
+    return projects[0].id if len(projects) == 1 else None
+
+
+def _choose(title: str, problem: str = "") -> None:
+    """The empty state: what is missing and every way on."""
+    st.title(title)
+    if problem:
+        st.warning(problem, icon=":material/warning:")
+    projects = Workspace.projects()
+    if not projects:
+        st.info(
+            "There is no project yet. Open the demo or load a graph on the home page; then come back here.",
+            icon=":material/info:",
+        )
+    else:
+        st.write("Which project do you want to work on?")
+        for project in projects:
+            labels = project.normal + project.anomalous + project.unsure
+            text = f"{project.name}: {project.n_nodes:,} nodes, {labels:,} labels"
+            if st.button(text, key=f"choose-{project.id}", icon=":material/folder_open:"):
+                state.choose_project(project.id)
+                st.rerun()
+    st.page_link(HOME, label="Go to the home page", icon=":material/home:")

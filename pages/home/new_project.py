@@ -1,0 +1,325 @@
+"""Home: a new project in three steps: name the source, check the columns, read the report and create."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from gadcore.errors import GadError
+from gadcore.ingest import Mapping, Peek, Report, benchmark_names, peek
+from gadcore.settings import Settings
+from gadcore.workspace import Workspace
+from pages.common import state
+from pages.home import reading
+from pages.home.projects import literal, open_project
+from pages.home.reading import Incoming
+
+_TOKEN = "incoming"
+_NONE = "(none)"
+_ENDINGS = (
+    "csv",
+    "tsv",
+    "txt",
+    "parquet",
+    "json",
+    "jsonl",
+    "npz",
+    "mat",
+    "graphml",
+    "gexf",
+    "pt",
+    "zip",
+    "gz",
+)
+
+
+def show_new() -> None:
+    """The step that is due, by the address."""
+    settings = Settings.from_env()
+    incoming = reading.find(st.query_params.get(_TOKEN), settings)
+    if incoming is None:
+        st.query_params.pop(_TOKEN, None)
+        _choose_source(settings)
+    else:
+        _continue(incoming)
+
+
+def _choose_source(settings: Settings) -> None:
+    upload, named = st.tabs(
+        [":material/upload_file: Upload files", ":material/hard_drive: Path or benchmark"]
+    )
+    with upload:
+        st.caption(
+            "One archive (npz, mat, GraphML, GEXF, node-link JSON, PyG .pt, a zip of tables), or an edge "
+            "table with a node table (CSV, TSV, Parquet, JSON). Nothing leaves this machine."
+        )
+        files = st.file_uploader(
+            "Files",
+            type=list(_ENDINGS),
+            accept_multiple_files=True,
+            key="upload",
+            label_visibility="collapsed",
+        )
+        if st.button("Continue", key="continue-upload", type="primary", disabled=not files):
+            _begin(lambda: reading.receive([(f.name, f) for f in files or []], settings))
+    with named:
+        _named_source(settings)
+
+
+def _named_source(settings: Settings) -> None:
+    known = benchmark_names(settings)
+    with st.form("named", border=False):
+        source = st.text_input(
+            "Path on this server, or the name of a benchmark",
+            key="source",
+            placeholder="/data/payments, edges.csv, cora …",
+        )
+        if known:
+            st.caption("Benchmarks found here: " + ", ".join(known))
+        if st.form_submit_button("Continue", type="primary", key="continue-named"):
+            if not source.strip():
+                st.warning("Name a file, a folder or a benchmark first.", icon=":material/warning:")
+            else:
+                _begin(lambda: reading.name_source(source, settings))
+
+
+def _begin(make: Any) -> None:
+    try:
+        incoming: Incoming = make()
+        _look(incoming)
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.query_params[_TOKEN] = incoming.token
+    st.rerun()
+
+
+def _look(incoming: Incoming) -> Peek:
+    """The columns of a source; a source that cannot be read is thrown away at once."""
+    try:
+        return peek(incoming.source)
+    except GadError:
+        incoming.discard()
+        raise
+
+
+def _continue(incoming: Incoming) -> None:
+    stand = incoming.state()
+    st.markdown(f"**{literal(_title(incoming))}**  ·  {_bytes(incoming.size)}  ·  {_steps(stand.kind)}")
+    if stand.kind == "reading":
+        _watch(incoming)
+    elif stand.kind == "done":
+        _review(incoming)
+    else:
+        if stand.kind == "failed":
+            st.error(stand.error, icon=":material/error:")
+        _columns(incoming)
+
+
+def _steps(kind: str) -> str:
+    """Where in the three steps this is, the present one in bold."""
+    present = {"reading": "read", "done": "check and create"}.get(kind, "columns")
+    return " → ".join(f"**{s}**" if s == present else s for s in ("columns", "read", "check and create"))
+
+
+def _title(incoming: Incoming) -> str:
+    names = [p.name for p in sorted((incoming.folder / "files").glob("*"))]
+    return ", ".join(names) if names else incoming.source
+
+
+@st.fragment(run_every=0.5)
+def _watch(incoming: Incoming) -> None:
+    """Progress of the reading process: its own words and the time it has taken."""
+    stand = incoming.state()
+    if stand.kind != "reading":
+        st.rerun()
+    words = {"reading": "Reading the graph", "storing": "Storing the graph"}.get(
+        stand.stage, "Starting to read"
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/progress_activity: {words} … {stand.seconds:.0f} s")
+        if st.button("Stop", key="stop-reading", icon=":material/stop:"):
+            _start_over(incoming)
+    st.caption("Reading runs apart from the app: you may leave this page, and others are not slowed down.")
+
+
+def _start_over(incoming: Incoming) -> None:
+    incoming.discard()
+    st.query_params.pop(_TOKEN, None)
+    st.rerun(scope="app")
+
+
+def _columns(incoming: Incoming) -> None:
+    """Which column plays which part; recognised ones are filled in."""
+    try:
+        found = _look(incoming)
+    except GadError as error:
+        st.query_params.pop(_TOKEN, None)
+        st.error(str(error), icon=":material/error:")
+        return
+    with st.form("columns", border=False):
+        st.caption(f"Read as {found.format}. Recognised parts are filled in; change what is wrong.")
+        mapping = _mapping_form(found)
+        with st.container(horizontal=True):
+            go = st.form_submit_button("Read the graph", type="primary", key="read")
+            back = st.form_submit_button("Start over", key="back")
+    if back:
+        _start_over(incoming)
+    if go:
+        incoming.start(mapping)
+        st.rerun()
+
+
+_ONLY_EDGES = (
+    "One table is read as edges, one edge a row. To give the nodes attributes, start over and upload "
+    "the node table with it."
+)
+
+
+def _mapping_form(found: Peek) -> Mapping | None:
+    guess = found.guess
+    nodes, edges = list(found.node_columns), list(found.edge_columns)
+    if not nodes and not edges:
+        st.info("This format names its parts itself: there is nothing to choose.", icon=":material/info:")
+        return None
+    chosen: dict[str, Any] = {}
+    if nodes:
+        one, two, three = st.columns(3)
+        with one:
+            chosen["id"] = _one("Node id", nodes, guess.id, "node-id") or None
+        with two:
+            chosen["label"] = _one("Name to show", nodes, guess.label, "node-label")
+        with three:
+            chosen["truth"] = _one(
+                "Known answers",
+                nodes,
+                guess.truth,
+                "node-truth",
+                "For benchmarks only: never shown to a model.",
+            )
+        chosen |= _attribute_form(nodes, guess)
+    if edges:
+        if not nodes:
+            st.caption(_ONLY_EDGES)
+        one, two, three = st.columns(3)
+        with one:
+            chosen["source"] = _one("Edge from", edges, guess.source, "edge-source") or None
+        with two:
+            chosen["target"] = _one("Edge to", edges, guess.target, "edge-target") or None
+        with three:
+            chosen["weight"] = _one("Edge weight", edges, guess.weight, "edge-weight")
+    return Mapping(**chosen)
+
+
+def _attribute_form(nodes: Sequence[str], guess: Mapping) -> dict[str, Any]:
+    taken = {guess.id, guess.label, guess.truth, *guess.ignore}
+    attributes = guess.attributes if guess.attributes is not None else [c for c in nodes if c not in taken]
+    picked = st.multiselect(
+        "Attributes the model learns from",
+        nodes,
+        default=[c for c in attributes if c in nodes],
+        key="attributes",
+        help="Columns in neither list are shown to the analyst and hidden from the model.",
+    )
+    ignored = st.multiselect(
+        "Ignore (not read at all)", nodes, default=[c for c in guess.ignore if c in nodes], key="ignored"
+    )
+    return {"attributes": tuple(c for c in picked if c not in ignored), "ignore": tuple(ignored)}
+
+
+def _one(title: str, columns: Sequence[str], guess: str | None, key: str, help: str | None = None) -> str:
+    options = [_NONE, *columns]
+    start = options.index(guess) if guess is not None and guess in columns else 0
+    picked = st.selectbox(title, options, index=start, key=key, help=help)
+    return "" if picked == _NONE else picked
+
+
+def _review(incoming: Incoming) -> None:
+    """The preflight report, then the name and the button that creates the project."""
+    report = incoming.report()
+    show_report(report)
+    with st.form("create", border=False):
+        name = st.text_input("Project name", value=suggested_name(incoming), key="name", max_chars=80)
+        with st.container(horizontal=True):
+            create = st.form_submit_button("Create project", type="primary", key="create")
+            again = st.form_submit_button("Change columns", key="again")
+            back = st.form_submit_button("Start over", key="over")
+    if create:
+        _create(incoming, name)
+    if again:
+        (incoming.folder / "report.json").unlink(missing_ok=True)
+        (incoming.folder / "stage.json").unlink(missing_ok=True)
+        st.rerun()
+    if back:
+        _start_over(incoming)
+
+
+def _create(incoming: Incoming, name: str) -> None:
+    try:
+        with st.spinner("Creating the project …"):
+            created = Workspace.create(name.strip(), incoming.reading(), owner=state.analyst())
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    incoming.discard()
+    st.query_params.pop(_TOKEN, None)
+    open_project(created.id)
+
+
+def show_report(report: Report) -> None:
+    """What was found in the files, in figures and sentences."""
+    truth = report.truth_counts or {}
+    figures = {
+        "Nodes": f"{report.n_nodes:,}",
+        "Edges": f"{report.n_edges:,}",
+        "Features": f"{report.n_features:,}",
+        "Rows left out": f"{len(report.dropped):,}",
+    }
+    for column, (title, value) in zip(st.columns(len(figures)), figures.items()):
+        column.metric(title, value, border=True)
+    notes = [literal(note) for note in report.notes]
+    if truth:
+        words = ", ".join(f"{count:,} {word}" for word, count in truth.items())
+        notes.append(f"Known answers (kept apart from the model): {words}.")
+    st.markdown("\n".join(f"- {note}" for note in notes))
+    if report.columns:
+        with st.expander(f"Columns ({len(report.columns)})"):
+            st.dataframe(
+                [
+                    {
+                        "column": c.name,
+                        "kind": c.kind,
+                        "missing": c.missing,
+                        "example": c.example,
+                        "features": c.features,
+                    }
+                    for c in report.columns
+                ],
+                hide_index=True,
+            )
+    if report.dropped:
+        with st.expander(f"Rows left out ({len(report.dropped)})"):
+            st.dataframe(
+                [{"file": d.file, "line": d.line, "reason": d.reason} for d in report.dropped],
+                hide_index=True,
+            )
+    with st.expander("Full report"):
+        st.code(report.text(), language=None)
+
+
+def suggested_name(incoming: Incoming) -> str:
+    """A project name that is free, from the source's own name."""
+    stem = Path(str(incoming.request.get("title", "project"))).name.split(".")[0] or "project"
+    used = {project.name for project in Workspace.projects()}
+    numbered = (stem, *(f"{stem} {n}" for n in range(2, 1000)))
+    return next((name for name in numbered if name not in used), stem)
+
+
+def _bytes(size: int) -> str:
+    for unit, worth in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= worth:
+            return f"{size / worth:,.1f} {unit}"
+    return f"{size:,} bytes"

@@ -1,0 +1,175 @@
+"""Home: the projects as cards, opened, trained or deleted from there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from gadcore.errors import GadError
+from gadcore.insight.comparison import auc_text
+from gadcore.records import ProjectInfo, RunInfo
+from gadcore.workspace import Workspace
+from pages.common import palette, state
+
+LABEL_PAGE = "pages/1_Label.py"
+DEMO = "demo"
+_PER_ROW = 3
+_CSS = Path(__file__).with_name("home.css")
+_GLYPHS = {"anomalous": "◆", "normal": "■", "unsure": "▲"}
+
+
+def show_style() -> None:
+    """The style of the cards."""
+    st.html(f"<style>{_CSS.read_text(encoding='utf-8')}</style>")
+
+
+def warm_up(projects: Sequence[ProjectInfo]) -> None:
+    """Start the training process ahead of its first use; this returns at once."""
+    if projects:
+        state.workspace(projects[0].id).start_worker()
+
+
+def show_welcome() -> None:
+    """The first visit: what will happen, in three steps."""
+    steps = (
+        ("1", "Load a graph", "Open the demo above, or bring tables, an archive or a benchmark below."),
+        (
+            "2",
+            "Label the queue",
+            "Cases come ranked from the start. A anomalous, N normal, U unsure: one key each.",
+        ),
+        (
+            "3",
+            "Retrain and export",
+            "The ranking follows your verdicts. Export the flagged nodes with reasons.",
+        ),
+    )
+    for column, (number, title, text) in zip(st.columns(3), steps):
+        with column.container(border=True):
+            st.html(
+                f'<div class="rf-card"><div class="rf-name"><span class="rf-step">{number}</span>{title}'
+                f'</div><div class="rf-faint">{text}</div></div>'
+            )
+
+
+def open_project(project_id: str) -> None:
+    """Go to the labelling screen of a project."""
+    state.choose_project(project_id)
+    st.switch_page(LABEL_PAGE, query_params={"project": project_id})
+
+
+def open_demo() -> None:
+    """Import the demo at the first use, then go to its labelling screen."""
+    try:
+        with st.spinner("Preparing the demo …"):
+            demo = Workspace.open_demo()
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    open_project(demo.id)
+
+
+def show_projects(projects: Sequence[ProjectInfo]) -> None:
+    """All projects as cards, newest first."""
+    for start in range(0, len(projects), _PER_ROW):
+        for column, project in zip(st.columns(_PER_ROW), projects[start : start + _PER_ROW]):
+            with column:
+                _card(project)
+
+
+def _card(project: ProjectInfo) -> None:
+    with st.container(border=True, key=f"project-{project.id}"):
+        st.html(card_html(project))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if st.button("Open", key=f"open-{project.id}", type="primary", icon=":material/play_arrow:"):
+                open_project(project.id)
+            with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+                _delete(project)
+
+
+def _delete(project: ProjectInfo) -> None:
+    labels = project.normal + project.anomalous + project.unsure
+    st.markdown(f"Delete **{literal(project.name)}** with its {labels:,} labels and all runs?")
+    st.caption("This cannot be undone. Export the labels first if anyone may need them.")
+    if st.button("Delete for good", key=f"delete-{project.id}", type="primary", icon=":material/delete:"):
+        try:
+            Workspace.delete(project.id)
+        except GadError as error:
+            st.error(str(error), icon=":material/error:")
+            return
+        state.forget_workspaces()
+        state.leave_project()
+        st.toast(f"{project.name} was deleted.")
+        st.rerun()
+
+
+def card_html(project: ProjectInfo) -> str:
+    """What is on a card: name, size, verdicts, last run, owner and age."""
+    return f"""
+<div class="rf-card">
+  <div class="rf-name" title="{escape(project.name)}">{escape(project.name)}</div>
+  {practice_mark(project)}
+  <div class="rf-size"><b>{project.n_nodes:,}</b> nodes · <b>{project.n_edges:,}</b> edges ·
+    <b>{project.n_features:,}</b> features</div>
+  <div class="rf-verdicts">{verdict_chips(project.anomalous, project.normal, project.unsure)}</div>
+  <div class="rf-faint">{escape(last_run_text(project.last_run))}</div>
+  <div class="rf-faint">{escape(project.owner)} · created {ago(project.created_at)}</div>
+</div>"""
+
+
+def practice_mark(project: ProjectInfo) -> str:
+    """Marks a practice copy, so that nobody takes its labels for real work."""
+    if not project.practice_of:
+        return ""
+    return f'<div class="rf-practice">Practice copy of {escape(project.practice_of)}</div>'
+
+
+def verdict_chips(anomalous: int, normal: int, unsure: int) -> str:
+    """Label counts as coloured marks; the shapes are those of the graph view."""
+    if not anomalous + normal + unsure:
+        return '<span class="rf-faint">no labels yet</span>'
+    counts = {"anomalous": anomalous, "normal": normal, "unsure": unsure}
+    return " ".join(
+        f'<span class="rf-chip"><i style="color:{palette.VERDICT_COLOURS[word]}">{_GLYPHS[word]}</i> '
+        f"{count:,} {word}</span>"
+        for word, count in counts.items()
+    )
+
+
+def last_run_text(run: RunInfo | None) -> str:
+    """One line on the newest run."""
+    if run is None:
+        return "Not ranked yet: open it and the first ranking starts"
+    if run.live:
+        return f"Run {run.number} ({run.model}) is {'training' if run.status == 'running' else 'waiting'} now"
+    if run.status != "done":
+        return f"Run {run.number} ({run.model}) {run.status}"
+    auc = f"out-of-fold AUC {auc_text(run)}" if auc_text(run) else "no estimate yet"
+    return f"Run {run.number} ({run.model}), {auc}, {ago(run.ended_at)}"
+
+
+def ago(moment: datetime | None, now: datetime | None = None) -> str:
+    """A time as people say it: just now, 5 min ago, 3 h ago, 12 days ago, or a date."""
+    if moment is None:
+        return "at an unknown time"
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    seconds = ((now or datetime.now(UTC)) - aware).total_seconds()
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min ago"
+    if seconds < 86400:
+        return f"{int(seconds // 3600)} h ago"
+    days = int(seconds // 86400)
+    if days <= 30:
+        return "yesterday" if days == 1 else f"{days} days ago"
+    return f"on {aware:%d %b %Y}"
+
+
+def literal(text: str) -> str:
+    """Text inside Markdown, taken literally."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|<>$:~" else c for c in text)

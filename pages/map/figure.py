@@ -1,0 +1,251 @@
+"""The embedding map: every node a point, labelled nodes with the shape of their verdict.
+
+Up to 20,000 points are drawn one by one. A larger graph shows a density picture of all nodes behind the ones
+that matter: labelled, selected, the top of the queue, and a random sample of the rest.
+The drag mode is left alone: in lasso mode plotly reports no clicks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+from pages.common import palette
+from pages.common.figures import MAX_POINTS, plain, tidy
+from pages.map.colours import VERDICT_TITLE, Colouring, by_score
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+
+_CODES = ((-1, None), (-2, "unsure"), (0, "normal"), (1, "anomalous"))  # drawn in this order
+_BINS = 180
+_RINGS = 4000  # selected points that are ringed
+
+
+@dataclass(frozen=True)
+class MapFigure:
+    """A figure and, for each of its traces, the row of the graph behind every point."""
+
+    figure: go.Figure
+    rows: tuple[IntArray, ...]
+    outside: int = 0  # nodes so far from all others that the first frame leaves them out
+
+    def nodes(self, points: Iterable[Mapping[str, Any]]) -> IntArray:
+        """Rows of selected points (``event.selection.points``), each once, in ascending order."""
+        found = {
+            int(self.rows[p["curve_number"]][p["point_index"]])
+            for p in points
+            if p["curve_number"] < len(self.rows) and p["point_index"] < len(self.rows[p["curve_number"]])
+        }
+        return np.array(sorted(found), dtype=np.int64)
+
+
+def shown_rows(
+    percentile: Array | None,
+    verdicts: Array,
+    keep: Sequence[int] | IntArray = (),
+    *,
+    limit: int = MAX_POINTS,
+    seed: int = 0,
+) -> IntArray:
+    """Rows drawn as points: all up to ``limit``; else ``keep``, the labelled, top scores and random ones."""
+    n = len(verdicts)
+    if n <= limit:
+        return np.arange(n)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[np.asarray(keep, dtype=np.int64)] = True
+    chosen[verdicts != -1] = True
+    if percentile is not None:
+        chosen[np.argsort(-percentile, kind="stable")[: limit // 4]] = True
+    rest = np.flatnonzero(~chosen)
+    room = limit - (n - len(rest))
+    if room > 0:
+        chosen[np.random.default_rng(seed).choice(rest, room, replace=False)] = True
+    return np.flatnonzero(chosen)
+
+
+def map_figure(
+    positions: Array,
+    percentile: Array | None,
+    verdicts: Array,
+    names: Sequence[str] | Array,
+    *,
+    current: int | None = None,
+    selected: Sequence[int] | IntArray = (),
+    colouring: Colouring | None = None,
+    height: int = 260,
+    limit: int = MAX_POINTS,
+) -> MapFigure:
+    """The map of ``positions`` (N, 2) with ``verdicts`` as in ``Labels.as_array``; ``current`` is marked.
+
+    ``colouring`` defaults to the score. The small map of a page and the large one differ in ``height`` only.
+    """
+    if colouring is None:
+        colouring = by_score(np.zeros(len(verdicts)) if percentile is None else percentile)
+    xy = np.asarray(positions, dtype=np.float32)
+    chosen = np.asarray(selected, dtype=np.int64)
+    keep = chosen[:_RINGS] if current is None else np.append(chosen[:_RINGS], current)
+    rows = shown_rows(percentile, verdicts, keep, limit=limit)
+    figure = go.Figure()
+    drawn: list[IntArray] = []
+
+    def add(trace: Any, at: IntArray) -> None:
+        figure.add_trace(trace)
+        drawn.append(at)
+
+    none = np.zeros(0, dtype=np.int64)
+    low, high = frame(xy, verdicts, keep)
+    if len(rows) < len(xy):
+        add(density(xy, low, high), none)
+    for code, verdict in _CODES:
+        at = rows[verdicts[rows] == code]
+        if len(at):
+            add(points_trace(xy, at, names, colouring, verdict), at)
+    if len(chosen):
+        size = 11 if len(chosen) <= 150 else 6
+        add(_ring(xy, chosen[:_RINGS], names, size, f"Selected ({len(chosen):,})"), chosen)
+    if current is not None:
+        at = np.array([current])
+        add(_ring(xy, at, names, 20, "Current case"), at)
+    for entry in legend_entries(verdicts, colouring):
+        add(entry, none)
+    figure.update_layout(coloraxis=colouring.colour_axis)
+    bare_axes(figure)
+    figure.update_xaxes(range=[low[0], high[0]])
+    figure.update_yaxes(range=[low[1], high[1]])
+    legend_below(tidy(figure, height))
+    return MapFigure(figure, tuple(drawn), int(((xy < low) | (xy > high)).any(1).sum()))
+
+
+def frame(xy: Array, verdicts: Array, keep: Sequence[int] | IntArray = ()) -> tuple[Array, Array]:
+    """Corners of what is shown first: all nodes, unless a few far ones would squeeze the others together."""
+    if not len(xy):
+        return np.zeros(2), np.ones(2)
+    low, high = np.quantile(xy, [0.001, 0.999], axis=0)
+    span = np.maximum(high - low, 1e-6)
+    low, high = low - 0.25 * span, high + 0.25 * span
+    wanted = xy[np.union1d(np.flatnonzero(verdicts != -1), np.asarray(keep, np.int64)).astype(np.int64)]
+    if len(wanted):
+        low, high = np.minimum(low, wanted.min(0)), np.maximum(high, wanted.max(0))
+    least, most = xy.min(0), xy.max(0)
+    near = (most - least) < 2 * (high - low)
+    low, high = np.where(near, least, low), np.where(near, most, high)
+    margin = 0.03 * np.maximum(high - low, 1e-6)
+    return low - margin, high + margin
+
+
+def legend_entries(verdicts: Array, colouring: Colouring) -> list[go.Scatter]:
+    """Entries of their own: plotly draws those of coloured points black. Shapes first, then categories."""
+    entries = []
+    for code, verdict in reversed(_CODES):
+        count = int((verdicts == code).sum())
+        if count:
+            name = f"{palette.VERDICT_WORDS[verdict]} ({count:,})"
+            entries.append(
+                _legend_entry(name, palette.VERDICT_COLOURS[verdict], palette.PLOT_SYMBOLS[verdict])
+            )
+    if colouring.title != VERDICT_TITLE:
+        entries += [
+            _legend_entry(word, colouring.colour(code), "circle")
+            for code, word in enumerate(colouring.categories)
+        ]
+    return entries
+
+
+def legend_below(figure: go.Figure) -> None:
+    """Under the picture, away from the tools, and without switching traces off by a click."""
+    figure.update_layout(
+        legend={"y": -0.01, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}, margin={"t": 30}
+    )
+
+
+def points_trace(
+    xy: Array, at: IntArray, names: Sequence[str] | Array, colouring: Colouring, verdict: str | None
+) -> go.Scattergl:
+    marker: dict[str, Any] = {
+        "color": colouring.values[at],
+        "coloraxis": "coloraxis",
+        "symbol": palette.PLOT_SYMBOLS[verdict],
+        "size": _point_size(len(at)) if verdict is None else 10,
+        "opacity": 0.75 if verdict is None else 1.0,
+    }
+    if verdict is not None:
+        marker["line"] = {"width": 1.5, "color": palette.VERDICT_COLOURS[verdict]}
+    shown = (
+        "" if colouring.categories else f"<br>{plain(colouring.title)} %{{marker.color:.4~g}}{colouring.unit}"
+    )
+    word = palette.VERDICT_WORDS[verdict]
+    return go.Scattergl(
+        x=xy[at, 0],
+        y=xy[at, 1],
+        mode="markers",
+        text=[plain(names[i]) for i in at.tolist()],
+        marker=marker,
+        name=word,
+        showlegend=False,
+        hovertemplate=f"%{{text}}{shown}<br>{word}<extra></extra>",
+    )
+
+
+def _point_size(n: int) -> float:
+    return 7.0 if n < 2_000 else 5.0 if n < 8_000 else 3.5
+
+
+def _ring(xy: Array, at: IntArray, names: Sequence[str] | Array, size: float, name: str) -> go.Scattergl:
+    """Circles around points; small ones are thin, so that many of them leave the points visible."""
+    return go.Scattergl(
+        x=xy[at, 0],
+        y=xy[at, 1],
+        mode="markers",
+        text=[plain(names[i]) for i in at.tolist()],
+        marker={
+            "symbol": "circle-open",
+            "size": size,
+            "color": palette.ACCENT,
+            "line": {"width": max(1.0, size / 6)},
+            "opacity": 1.0 if size > 6 else 0.6,
+        },
+        unselected={"marker": {"opacity": 1.0}},
+        name=name,
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _legend_entry(word: str, colour: str, symbol: str) -> go.Scatter:
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        mode="markers",
+        marker={"color": colour, "size": 10, "symbol": symbol},
+        name=plain(word),
+        hoverinfo="skip",
+    )
+
+
+def density(xy: Array, low: Array, high: Array) -> go.Heatmap:
+    """The nodes in a frame as a quiet picture: the logarithm of how many lie in each cell."""
+    within = [(low[0], high[0]), (low[1], high[1])]
+    counts, x, y = np.histogram2d(xy[:, 0], xy[:, 1], bins=_BINS, range=within)
+    shade = np.log1p(counts.T).astype(np.float32)
+    shade[shade == 0] = np.nan
+    return go.Heatmap(
+        x=(x[:-1] + x[1:]) / 2,
+        y=(y[:-1] + y[1:]) / 2,
+        z=shade,
+        colorscale=[[0, "rgba(140,150,163,0.12)"], [1, "rgba(140,150,163,0.75)"]],
+        showscale=False,
+        hoverinfo="skip",
+        name=f"All nodes ({len(xy):,})",
+    )
+
+
+def bare_axes(figure: go.Figure) -> None:
+    """A layout's axes carry no unit: no ticks, no grid."""
+    bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "ticks": "", "title": None}
+    figure.update_xaxes(**bare)
+    figure.update_yaxes(**bare)

@@ -1,0 +1,273 @@
+"""The Map page: the whole embedding, the hypersphere, and what a retrain moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from gadcore.graph import Graph
+from gadcore.records import RunInfo
+from gadcore.runs import Result
+from gadcore.workspace import Workspace
+from pages.common import state
+from pages.common.figures import MAX_POINTS
+from pages.common.page import errors_shown
+from pages.label.linked_map import LAYOUTS
+from pages.map import colours, views
+from pages.map.figure import MapFigure, map_figure
+from pages.map.panel import panel
+from pages.map.selection import Selection, chosen_rows, ids_of, is_click
+from pages.map.waiting import LABEL, layout_progress, no_embedding, no_result
+
+VIEWS = {"map": "Map", "radius": "Hypersphere", "before": "Before / after"}
+HEIGHT = 650
+_SCORE, _VERDICT, _MOVED = "Score", "Verdict", "Moved since the run before"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the analyst asked to see."""
+
+    view: str
+    kind: str
+    colour: str
+    before: RunInfo | None  # the run to compare with
+
+
+def draw(workspace: Workspace) -> None:
+    """The page below its title."""
+    result = workspace.result()
+    if result is None:
+        no_result(workspace)
+    elif result.embedding is None:
+        no_embedding(workspace, result.info.model, result.info.number)
+    else:
+        _explorer(workspace)
+
+
+@st.fragment
+def _explorer(workspace: Workspace) -> None:
+    """Controls, chart and list: selecting reruns this part only."""
+    with errors_shown():
+        result = workspace.result()
+        if result is None:
+            st.rerun()
+        selection = state.made_once(f"map:{workspace.id}", Selection)
+        look = _controls(workspace, result)
+        left, right = st.columns([2.2, 1], gap="medium")
+        with left:
+            _chart(workspace, result, look, selection)
+        with right:
+            panel(workspace, selection)
+
+
+def _earlier(workspace: Workspace, result: Result) -> list[RunInfo]:
+    """Finished runs before a result: those of its model first, as others rank differently; newest first."""
+    info = result.info
+    done = [run for run in workspace.runs() if run.status == "done" and run.number < info.number]
+    return sorted(done, key=lambda run: run.model != info.model)
+
+
+def _has_map(workspace: Workspace, run: RunInfo) -> bool:
+    found = workspace.result(run.id)
+    return found is not None and found.embedding is not None
+
+
+def _controls(workspace: Workspace, result: Result) -> Look:
+    earlier = _earlier(workspace, result)
+    view_box, kind_box, colour_box = st.columns([1.3, 1, 1.2])
+    view = view_box.segmented_control(
+        "Show", list(VIEWS), default="map", format_func=VIEWS.__getitem__, key="map-view", required=True
+    )
+    kind = kind_box.segmented_control(
+        "Layout",
+        list(LAYOUTS),
+        default="pca",
+        format_func=LAYOUTS.__getitem__,
+        key="map-kind",
+        required=True,
+        help="PCA is there at once and keeps distances; UMAP and t-SNE show groups and take longer.",
+    )
+    before = colour = None
+    if view == "before":
+        before = colour_box.selectbox(
+            "Compare with",
+            [run for run in earlier if _has_map(workspace, run)],
+            format_func=lambda run: f"run {run.number} ({run.model}, {run.normal + run.anomalous} labels)",
+            key="map-before",
+            placeholder="no earlier run",
+        )
+    elif view == "map":
+        graph = workspace.graph
+        modes = [
+            _SCORE,
+            _VERDICT,
+            *([_MOVED] if earlier else []),
+            *(str(c) for c in graph.node_table.columns if c != graph.label_column),
+        ]
+        colour = colour_box.selectbox("Colour by", modes, key="map-colour")
+        before = earlier[0] if colour == _MOVED else None
+    return Look(str(view), str(kind), str(colour or _SCORE), before)
+
+
+def _chart(workspace: Workspace, result: Result, look: Look, selection: Selection) -> None:
+    positions = _positions(workspace, look.kind, result.info.id)
+    if positions is None:
+        st.info("The layout of this run is missing. Train again on the Train page.", icon=":material/info:")
+        return
+    if look.view == "before" and look.before is None:
+        st.info(
+            "There is only one run with a map so far. Label some nodes and retrain: then this view shows "
+            "what moved.",
+            icon=":material/info:",
+        )
+        return
+    verdicts = workspace.labels().as_array(workspace.graph.n_nodes)
+    on_map = look.view == "map"
+    drawn = _figure(workspace, result, look, positions, verdicts, selection)
+    if drawn is None:
+        return
+    event = st.plotly_chart(
+        drawn.figure,
+        key=f"map-chart-{look.view}-{selection.generation}",
+        on_select="rerun",
+        selection_mode=("points", "box", "lasso"),
+        config={"displaylogo": False, "scrollZoom": True, "displayModeBar": True},
+        alt=f"{VIEWS[look.view]} of {workspace.graph.n_nodes:,} nodes, coloured by {look.colour}",
+    )
+    _follow(workspace, drawn, event["selection"], positions if on_map else None, selection)
+    if on_map:
+        _say_what_is_left_out(len(positions), drawn.outside)
+
+
+def _say_what_is_left_out(n: int, outside: int) -> None:
+    if n > MAX_POINTS:
+        st.caption(
+            f"{n:,} nodes: the grey picture shows all, the points are the labelled ones, "
+            "the highest scores and a sample of the rest. A lasso takes all nodes inside it."
+        )
+    if outside:
+        st.caption(
+            f"{outside:,} nodes lie far outside this frame; the Autoscale icon above the map shows them too."
+        )
+
+
+def _positions(workspace: Workspace, kind: str, run_id: str) -> npt.NDArray[Any] | None:
+    """The layout asked for; while it is being made, say so and give the PCA."""
+    if (found := workspace.layout(kind, run_id)) is not None:
+        return np.asarray(found)
+    if workspace.layout_state(kind, run_id)[0] == "none":
+        workspace.request_layout(kind, run_id)
+    layout_progress(workspace, kind, run_id)
+    fallback = workspace.layout("pca", run_id)
+    return None if fallback is None else np.asarray(fallback)
+
+
+def _figure(
+    workspace: Workspace,
+    result: Result,
+    look: Look,
+    positions: npt.NDArray[Any],
+    verdicts: npt.NDArray[np.int8],
+    selection: Selection,
+) -> MapFigure | None:
+    graph, names = workspace.graph, names_of(workspace.graph)
+    percentile = np.asarray(result.percentile)
+    if look.view == "radius":
+        if result.radius is None:
+            st.info("This run's model has no centre c, so there is no hypersphere to show.")
+            return None
+        radius = np.asarray(result.radius)
+        return views.radius_figure(radius, positions, percentile, verdicts, names, height=HEIGHT)
+    if look.view == "before" and look.before is not None:
+        return _before_after(workspace, result, look, positions, verdicts, names)
+    # the same figure as long as these are the same: see Selection.rings
+    places = hash(positions[:100].tobytes())
+    shows = (look, result.info.id, places, hash(verdicts.tobytes()), selection.generation)
+    return map_figure(
+        positions,
+        percentile,
+        verdicts,
+        names,
+        selected=graph.indices_of(selection.rings(shows)),
+        colouring=_colouring(workspace, look, percentile, verdicts),
+        height=HEIGHT,
+    )
+
+
+def _before_after(
+    workspace: Workspace,
+    result: Result,
+    look: Look,
+    after: npt.NDArray[Any],
+    verdicts: npt.NDArray[np.int8],
+    names: npt.NDArray[np.object_],
+) -> MapFigure | None:
+    run = look.before
+    earlier = workspace.result(run.id) if run else None
+    if run is None or earlier is None:
+        st.info("The earlier run has no scores any more. Choose another one.", icon=":material/info:")
+        return None
+    before = _positions(workspace, look.kind, run.id)
+    if before is None or len(before) != len(after):
+        st.info(f"Run {run.number} has no map. Choose another one.", icon=":material/info:")
+        return None
+    return views.before_after_figure(
+        before,
+        after,
+        (np.asarray(earlier.percentile), np.asarray(result.percentile)),
+        verdicts,
+        names,
+        (f"Run {run.number}", f"Run {result.info.number}"),
+        height=HEIGHT,
+    )
+
+
+def _colouring(
+    workspace: Workspace, look: Look, percentile: npt.NDArray[Any], verdicts: npt.NDArray[np.int8]
+) -> colours.Colouring:
+    if look.colour == _VERDICT:
+        return colours.by_verdict(verdicts)
+    if look.colour == _MOVED and look.before is not None:
+        earlier = workspace.result(look.before.id)
+        if earlier is not None:
+            return colours.by_movement(np.asarray(earlier.percentile), percentile)
+    table = workspace.graph.node_table
+    if look.colour in table:
+        return colours.by_attribute(table[look.colour], look.colour)
+    return colours.by_score(percentile)
+
+
+def _follow(
+    workspace: Workspace,
+    drawn: MapFigure,
+    event: Any,
+    positions: npt.NDArray[Any] | None,
+    selection: Selection,
+) -> None:
+    """Open the case of a clicked point; keep what a lasso or box took."""
+    rows = chosen_rows(drawn, event, positions)
+    if not len(rows):
+        return
+    nodes = ids_of(workspace.graph, rows)
+    if is_click(event):
+        selection.generation += 1  # the chart starts afresh when the analyst comes back
+        state.open_case(nodes[0])
+        st.switch_page(LABEL)
+    selection.nodes = nodes
+
+
+def names_of(graph: Graph) -> npt.NDArray[np.object_]:
+    """What to call each node: its name column where filled, else its id."""
+    ids = graph.node_ids
+    if graph.label_column is None or graph.label_column not in graph.node_table:
+        return ids
+    column = graph.node_table[graph.label_column].to_numpy(dtype=object, na_value=None)
+    return np.array(
+        [name if isinstance(name, str) and name.strip() else str(node) for name, node in zip(column, ids)],
+        dtype=object,
+    )

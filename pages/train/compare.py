@@ -1,0 +1,115 @@
+"""Train: two runs side by side: who rose, who fell, who is new in the top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from gadcore.errors import GadError
+from gadcore.records import QueueRow, RunInfo
+from gadcore.workspace import Workspace
+from pages.common.figures import score_scatter
+from pages.home.projects import literal
+from pages.train.runs import title_of
+
+_LISTED = 10
+
+
+def show_comparison(workspace: Workspace) -> None:
+    """Choose two finished runs and see what changed between them."""
+    done = sorted((run for run in workspace.runs() if run.status == "done"), key=lambda r: -r.number)
+    if len(done) < 2:
+        st.info(
+            "Comparing needs two finished runs. Label a few nodes and train again: the change is shown here.",
+            icon=":material/info:",
+        )
+        return
+    names = {run.number: run for run in done}
+    one, two, three = st.columns(3)
+    numbers = list(names)
+    first, second = (numbers.index(run.number) for run in _worth_comparing(done))
+
+    def told(number: int) -> str:
+        return _name(names[number])
+
+    with one:
+        before = st.selectbox("Before", numbers, index=first, key="before", format_func=told)
+    with two:
+        after = st.selectbox("After", numbers, index=second, key="after", format_func=told)
+    with three:
+        k = int(
+            st.number_input(
+                "Top k", min_value=1, max_value=workspace.graph.n_nodes, value=_top(workspace), key="k"
+            )
+        )
+    try:
+        _comparison(workspace, names[before], names[after], k)
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+
+
+def _worth_comparing(done: list[RunInfo]) -> tuple[RunInfo, RunInfo]:
+    """Of finished runs, newest first: the one in use, behind the last one before it of the same model."""
+    used = next((run for run in done if run.in_use), done[0])
+    earlier = [run for run in done if run.number < used.number]
+    if not earlier:
+        return done[1], done[0]
+    return min(earlier, key=lambda run: run.model != used.model), used
+
+
+def _name(run: RunInfo) -> str:
+    return f"Run {run.number} · {title_of(run)}"
+
+
+def _top(workspace: Workspace) -> int:
+    return min(100, workspace.graph.n_nodes)
+
+
+def _comparison(workspace: Workspace, before: RunInfo, after: RunInfo, k: int) -> None:
+    found = workspace.compare(before.id, after.id, k=k)
+    figures = (
+        ("Rank correlation", f"{found.correlation:.3f}", "Spearman's, over all nodes: 1 is the same order."),
+        (f"New in the top {found.k}", f"{len(found.entered):,}", None),
+        (f"Left the top {found.k}", f"{len(found.left):,}", None),
+    )
+    for column, (title, value, help) in zip(st.columns(3), figures):
+        column.metric(title, value, help=help, border=True)
+    picture, lists = st.columns([3, 2])
+    with picture:
+        st.plotly_chart(score_scatter(found), key="scatter", config={"displayModeBar": False})
+    with lists:
+        risen, fallen = st.tabs(["Risen most", "Fallen most"])
+        with risen:
+            _movers(found.risen)
+        with fallen:
+            _movers(found.fallen)
+    if found.entered or found.left:
+        with st.expander(f"Changes of the top {found.k}"):
+            st.markdown("**New:** " + _ids(found.entered))
+            st.markdown("**Gone:** " + _ids(found.left))
+
+
+def _movers(rows: Sequence[QueueRow]) -> None:
+    if not rows:
+        st.caption("None.")
+        return
+    st.dataframe(
+        [
+            {
+                "node": row.node_id,
+                "name": row.name,
+                "places": row.moved,
+                "rank now": row.rank,
+                "verdict": row.verdict or "",
+            }
+            for row in rows[:_LISTED]
+        ],
+        hide_index=True,
+        column_config={"places": st.column_config.NumberColumn(format="%+d")},
+    )
+
+
+def _ids(node_ids: Sequence[str]) -> str:
+    shown = ", ".join(literal(node) for node in node_ids[:40]) or "none"
+    return shown + (f" and {len(node_ids) - 40:,} more" if len(node_ids) > 40 else "")

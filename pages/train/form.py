@@ -1,0 +1,97 @@
+"""Train: the form that starts a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from gadcore.detectors import BOTH, NORMAL_ONLY, REGISTRY
+from gadcore.errors import GadError
+from gadcore.workspace import Workspace
+from pages.train.parameters import FIRST, described, shown_parameters
+from pages.train.runs import watch_newest
+
+DEFAULT_MODEL = next(iter(REGISTRY))
+_DEVICES = ("auto", "cpu", "cuda", "mps")
+_NEEDS = {
+    BOTH: "Needs at least one normal and one anomalous label.",
+    NORMAL_ONLY: "Learns from normal labels alone.",
+}
+
+
+def show_form(workspace: Workspace) -> None:
+    """Model, its own parameters, device and the button; only what the chosen model has."""
+    busy = workspace.active_run() is not None
+    model = st.selectbox(
+        "Model", list(REGISTRY), format_func=lambda name: f"{REGISTRY[name].title}", key="model"
+    )
+    st.caption(_NEEDS.get(REGISTRY[model].needs, "Ranks with any labels, or none."))
+    parameters = shown_parameters(model)
+    first = {name: default for name, default in parameters.items() if name in FIRST}
+    chosen = {name: _field(model, name, default) for name, default in first.items()}
+    rest = {name: default for name, default in parameters.items() if name not in FIRST}
+    device = st.selectbox("Device", _DEVICES, key="device", help="Auto takes a GPU where there is one.")
+    with st.expander("More"):
+        chosen |= {name: _field(model, name, default) for name, default in rest.items()}
+        seed = st.number_input("Seed", min_value=0, value=0, step=1, key="seed")
+    problem = missing_labels(workspace, model)
+    if problem:
+        st.warning(problem, icon=":material/label_off:")
+    if st.button(
+        "Train",
+        key="train",
+        type="primary",
+        icon=":material/model_training:",
+        width="stretch",
+        disabled=busy or bool(problem),
+        help="One run at a time: wait for it, or cancel it." if busy else None,
+    ):
+        changed = {name: value for name, value in chosen.items() if value != parameters[name]}
+        _start(workspace, model, changed, device, int(seed))
+
+
+def _start(workspace: Workspace, model: str, params: dict[str, Any], device: str, seed: int) -> None:
+    try:
+        workspace.start_run(model, params=params, device=device, seed=seed)
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    watch_newest()
+    st.rerun()
+
+
+def missing_labels(workspace: Workspace, model: str) -> str:
+    """What a model still needs before it can be trained, or an empty text."""
+    counts, needs = workspace.counts(), REGISTRY[model].needs
+    if needs == BOTH and not (counts["normal"] and counts["anomalous"]):
+        return (
+            f"This model needs labels of both kinds; there are {counts['normal']} normal and "
+            f"{counts['anomalous']} anomalous. Label more nodes, or train {REGISTRY[DEFAULT_MODEL].title}."
+        )
+    if needs == NORMAL_ONLY and not counts["normal"]:
+        title = REGISTRY[DEFAULT_MODEL].title
+        return f"This model needs a normal label; there is none. Label one, or train {title}."
+    return ""
+
+
+def _field(model: str, name: str, default: Any) -> Any:
+    """A widget that fits the parameter's type; the model's name in the key keeps models apart."""
+    about, key = described(name), f"{model}-{name}"
+    if about.options:
+        options = list(about.options) if default in about.options else [default, *about.options]
+        return st.selectbox(about.title, options, index=options.index(default), key=key, help=about.help)
+    if isinstance(default, bool):
+        return st.toggle(about.title, value=default, key=key, help=about.help or None)
+    if isinstance(default, int):
+        least = None if about.least is None else int(about.least)
+        return int(
+            st.number_input(about.title, value=default, min_value=least, step=1, key=key, help=about.help)
+        )
+    if isinstance(default, float):
+        return float(
+            st.number_input(
+                about.title, value=default, min_value=about.least, key=key, help=about.help, format="%g"
+            )
+        )
+    return st.text_input(about.title, value=default, key=key, help=about.help or None)

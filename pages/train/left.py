@@ -1,0 +1,145 @@
+"""Train, what is left: estimates of the random audit in plain words."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from gadcore.loop.audit import MEASURED, AuditReport, Interval
+from gadcore.workspace import Workspace
+from pages.common import palette
+from pages.common.audit_words import counted, since_hit_words
+from pages.common.figures import tidy
+
+_LIST = 100  # cases of the list whose precision is shown first
+
+
+def show_left(workspace: Workspace) -> None:
+    """Precision of the list, anomalies left, recall so far, and whether to stop."""
+    size = workspace.graph.n_nodes
+    k = int(
+        st.number_input(
+            "Length of the list",
+            min_value=1,
+            max_value=size,
+            value=min(_LIST, size),
+            key="insight-k",
+            width=180,
+            help="Precision is that of the highest scores of the run in use.",
+        )
+    )
+    wanted = st.number_input(
+        "Stop when found, per cent",
+        min_value=1,
+        max_value=99,
+        value=round(100 * workspace.least_recall()),
+        key="insight-recall",
+        width=220,
+        help="The advice to stop waits until this part of all anomalies is found for sure.",
+    )
+    if int(wanted) != round(100 * workspace.least_recall()):
+        workspace.set_preference("least_recall", int(wanted) / 100)
+    report = workspace.audit_report(k)
+    columns = st.columns(4)
+    figures = (
+        (f"Precision of the top {report.top:,}", _percent(report.precision), precision_words(report)),
+        ("Anomalies left", _count(report.left), left_words(report)),
+        ("Found so far", _percent(report.recall), recall_words(report)),
+        ("Labels since the last hit", _since_hit(report), hit_words(report)),
+    )
+    for column, (title, value, words) in zip(columns, figures):
+        with column.container(border=True):
+            st.metric(title, value)
+            st.caption(words)
+    if report.left is not None and report.left_interval is not None:
+        st.plotly_chart(
+            left_figure(report.found, report.left, report.left_interval),
+            key="insight-left",
+            config={"displayModeBar": False},
+        )
+    if report.stop:
+        st.success(report.hint, icon=":material/flag:")
+    else:
+        st.info(report.hint, icon=":material/info:")
+    st.caption(
+        f"Rests on {counted(report.draws, 'random check')} that the queue mixes in, {report.hits:,} of them "
+        "anomalous. Only they stand for cases without a verdict: those chosen for their score would flatter "
+        "the figures."
+        f" {MEASURED}"
+    )
+
+
+def precision_words(report: AuditReport) -> str:
+    """How many of the list are anomalies, in a sentence."""
+    if report.precision is None or report.precision_interval is None:
+        return f"No estimate yet: {report.precision_reason}"
+    low, high = (round(share * report.top) for share in report.precision_interval)
+    if low == high:
+        return f"{low:,} of these {report.top:,} cases are anomalies"
+    return f"between {low:,} and {high:,} of these {report.top:,} cases are anomalies"
+
+
+def left_words(report: AuditReport) -> str:
+    """How many anomalies nobody has seen yet, in a sentence."""
+    if report.left_interval is None:
+        return f"No estimate yet: {report.reason}"
+    low, high = report.left_interval
+    words = f"between {low:,.0f} and {high:,.0f} among the cases without a verdict"
+    if report.checks_needed:
+        checks = counted(report.checks_needed, "more random check")
+        words += f"; stopping could be justified after about {checks} without a hit"
+    return words
+
+
+def recall_words(report: AuditReport) -> str:
+    """Which part of all anomalies is found, in a sentence."""
+    if report.recall_interval is None:
+        return f"No estimate yet: {report.recall_reason}"
+    low, high = report.recall_interval
+    return f"between {low:.0%} and {high:.0%} of all anomalies"
+
+
+def hit_words(report: AuditReport) -> str:
+    """When the last anomaly turned up, and how many are found."""
+    return f"{since_hit_words(report)}, {report.found:,} found in all"
+
+
+def left_figure(found: int, left: float, interval: Interval) -> go.Figure:
+    """Found and left as one bar; the whisker is the 95 % interval of what is left."""
+    low, high = interval
+    figure = go.Figure(
+        [
+            go.Bar(
+                x=[found],
+                y=[""],
+                orientation="h",
+                name="found",
+                marker_color=palette.ANOMALOUS,
+                hovertemplate="%{x:,} found<extra></extra>",
+            ),
+            go.Bar(
+                x=[left],
+                y=[""],
+                orientation="h",
+                name="left, with its 95 % interval",
+                marker={"color": palette.UNLABELLED, "opacity": 0.6},
+                error_x={"array": [high - left], "arrayminus": [left - low], "color": palette.UNSURE},
+                hovertemplate=f"about %{{x:,.0f}} left ({low:,.0f} to {high:,.0f})<extra></extra>",
+            ),
+        ]
+    )
+    figure.update_layout(barmode="stack", bargap=0.3)
+    figure.update_xaxes(title_text="anomalies", rangemode="tozero")
+    return tidy(figure, 150)
+
+
+def _since_hit(report: AuditReport) -> str:
+    return f"{report.since_hit:,}" if report.found else "–"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
+def _count(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"

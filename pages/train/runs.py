@@ -1,0 +1,185 @@
+"""Train: the run at work with its live curves, and the list of all runs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from gadcore.detectors import REGISTRY
+from gadcore.errors import GadError
+from gadcore.insight.comparison import auc_text
+from gadcore.records import RunInfo
+from gadcore.workspace import Workspace
+from pages.common import state
+from pages.common.figures import curves_figure
+from pages.home.projects import ago, literal
+
+_STATUS = {
+    "queued": (":material/schedule:", "gray"),
+    "running": (":material/model_training:", "blue"),
+    "done": (":material/check_circle:", "green"),
+    "failed": (":material/error:", "red"),
+    "cancelled": (":material/block:", "orange"),
+}
+_NEWEST = 6  # runs listed at once
+_SHOWN = "train-shown-run"  # the run whose curves are looked at
+
+
+def show_progress(workspace: Workspace) -> None:
+    """The run at work, refreshed twice a second; without one, the curves of the run last looked at."""
+    live = workspace.active_run()
+    every = 0.5 if live else None
+
+    @st.fragment(run_every=every)
+    def progress() -> None:
+        now = workspace.active_run()
+        if _stand(now) != _stand(live):
+            st.rerun()  # it started, ended, or another one did: the whole page follows
+        shown = now or _looked_at(workspace)
+        if shown is None:
+            st.info(
+                "No run yet. Train the default model: it ranks every node, even without a label.",
+                icon=":material/info:",
+            )
+        else:
+            _progress(workspace, shown)
+
+    progress()
+
+
+def _stand(run: RunInfo | None) -> tuple[str, str] | None:
+    return (run.id, run.status) if run else None
+
+
+def _looked_at(workspace: Workspace) -> RunInfo | None:
+    """The run chosen in the list, else the newest."""
+    runs = workspace.runs()
+    chosen = state.remembered(_SHOWN, None)
+    return next((run for run in runs if run.id == chosen), newest(runs))
+
+
+def watch_newest() -> None:
+    """Look at the newest run again, whichever was chosen in the list."""
+    state.forget(_SHOWN)
+
+
+def newest(runs: list[RunInfo]) -> RunInfo | None:
+    return max(runs, key=lambda run: run.number, default=None)
+
+
+def _progress(workspace: Workspace, run: RunInfo) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**Run {run.number}**  ·  {title_of(run)}")
+        _badge(run)
+        if run.live and st.button("Cancel", key="cancel", icon=":material/stop_circle:"):
+            workspace.cancel_run(run.id)
+            st.toast(f"Run {run.number} is asked to stop; labels are untouched.")
+            st.rerun(scope="app")
+    if run.live:
+        share = min(1.0, run.epoch / run.epochs) if run.epochs else 0.0
+        st.progress(share, text=progress_text(run))
+    elif run.message:
+        failed = run.status == "failed"
+        say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
+        say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
+    st.plotly_chart(
+        curves_figure(workspace.history_of(run.id)),
+        key="curves",
+        config={"displayModeBar": False},
+        theme="streamlit",
+    )
+    st.caption(figures_text(run))
+
+
+def progress_text(run: RunInfo) -> str:
+    """The worker's own words: stage and epoch."""
+    if run.status == "queued":
+        return "Waiting for the training process …"
+    if not run.epochs:
+        return f"{run.stage or 'Starting'} …"
+    return f"{run.stage or 'training'}: {run.epoch:,} of {run.epochs:,}"
+
+
+def figures_text(run: RunInfo) -> str:
+    """Labels, AUC, loss, time and device of a run on one line."""
+    parts = [f"{run.normal} normal and {run.anomalous} anomalous labels"]
+    parts.append(f"out-of-fold AUC {auc_text(run)}" if auc_text(run) else "no out-of-fold AUC")
+    if run.loss is not None:
+        parts.append(f"loss {run.loss:.4g}")
+    if run.seconds is not None:
+        parts.append(f"{run.seconds:.1f} s on {run.device}")
+    return " · ".join(parts)
+
+
+def title_of(run: RunInfo) -> str:
+    """The model's title, or its name when the registry no longer has it."""
+    return REGISTRY[run.model].title if run.model in REGISTRY else run.model
+
+
+def parameters_text(run: RunInfo) -> str:
+    """Parameters that differ from the defaults."""
+    given = ", ".join(f"{name.rstrip('_')} = {value}" for name, value in sorted(run.params.items()))
+    return given or "default parameters"
+
+
+def _badge(run: RunInfo) -> None:
+    icon, colour = _STATUS[run.status]
+    st.badge(run.status, icon=icon, color=colour)  # type: ignore[arg-type]
+    if run.in_use:
+        st.badge("in use", icon=":material/push_pin:", color="violet")
+
+
+def show_runs(workspace: Workspace) -> None:
+    """All runs, newest first: figures, roll back, delete."""
+    runs = sorted(workspace.runs(), key=lambda r: -r.number)
+    if not runs:
+        st.caption("None yet.")
+    for run in runs[:_NEWEST]:
+        _run_row(workspace, run)
+    if len(runs) > _NEWEST:
+        with st.expander(f"{len(runs) - _NEWEST} earlier runs"):
+            for run in runs[_NEWEST:]:
+                _run_row(workspace, run)
+
+
+def _run_row(workspace: Workspace, run: RunInfo) -> None:
+    with st.container(border=True, key=f"run-{run.number}"):
+        text, buttons = st.columns([3, 2], vertical_alignment="center")
+    with text:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**Run {run.number}**  ·  {title_of(run)}")
+            _badge(run)
+        started = f" · {ago(run.started_at)}" if run.started_at else ""
+        st.caption(f"{figures_text(run)}  \n{literal(parameters_text(run))}{started}")
+        if run.message and not run.live:
+            st.markdown(f":red[{literal(run.message)}]")
+    with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        if st.button("Curves", key=f"curves-{run.number}", icon=":material/show_chart:", type="tertiary"):
+            state.remember(_SHOWN, run.id)
+            st.rerun()
+        earlier = run.status == "done" and not run.in_use
+        if earlier and st.button("Use this run", key=f"use-{run.number}", icon=":material/history:"):
+            _use(workspace, run)
+        if not run.live:
+            with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+                _delete(workspace, run)
+
+
+def _use(workspace: Workspace, run: RunInfo) -> None:
+    try:
+        workspace.use_run(run.id)
+    except GadError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.toast(f"The scores of run {run.number} are in use.")
+    st.rerun()
+
+
+def _delete(workspace: Workspace, run: RunInfo) -> None:
+    st.markdown(f"Delete run {run.number} with its scores and model? Labels stay.")
+    if st.button("Delete for good", key=f"delete-{run.number}", type="primary", icon=":material/delete:"):
+        try:
+            workspace.delete_run(run.id)
+        except GadError as error:
+            st.error(str(error), icon=":material/error:")
+            return
+        st.rerun()

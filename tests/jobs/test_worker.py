@@ -1,0 +1,132 @@
+"""The training process: started on demand, cancelled, killed, ended. Waits end with an event."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from probe_detector import reading, register, unregister
+
+from gadcore import worker
+from gadcore.errors import RunError
+from gadcore.settings import ROOT, Settings
+from gadcore.store import is_held
+from gadcore.workspace import Workspace
+
+PATIENCE = 90  # seconds until a test gives up on a slow machine
+
+
+@pytest.fixture
+def project(home: Path, tmp_path: Path, planted, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """A project whose worker knows the model ``probe``."""
+    hook = tmp_path / "hook"
+    hook.mkdir()
+    (hook / "sitecustomize.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n"
+        "if sys.argv[:1] == ['-m']:\n    import probe_detector\n    probe_detector.register()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(hook))
+    monkeypatch.setenv("GAD_THREADS", "1")
+    register()
+    yield Workspace.create("planted", reading(*planted), settings=Settings.from_env())
+    unregister()
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for a condition; fail after a long time."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "the condition never came true"
+        time.sleep(0.01)
+
+
+def ended(project: Workspace, run_id: str):
+    until(lambda: not project.run(run_id).live)
+    return project.run(run_id)
+
+
+def test_the_worker_trains_cancels_scores_and_ends(project: Workspace, tmp_path: Path) -> None:
+    assert project.worker_state()["alive"] is False
+    started = project.start_run("probe")
+    assert ended(project, started.id).status == "done"
+    state = project.worker_state()
+    assert state["alive"]
+    assert project.ensure_ranked() is None
+
+    endless = project.start_run("probe", params={"mode": "forever"})
+    until(lambda: project.run(endless.id).epoch > 0)
+    assert project.active_run().id == endless.id
+    assert project.history_of(endless.id)
+    behind = project.start_run("probe")
+    assert project.run(behind.id).status == "queued"
+    project.cancel_run(endless.id)
+    assert ended(project, endless.id).status == "cancelled"
+    assert ended(project, behind.id).status == "done"
+    assert project.worker_state()["pid"] == state["pid"]
+    assert project.result().details["warm_start"] == started.id
+
+    with pytest.raises(RunError, match=r"new\.csv"):  # what the worker says is told here
+        project.score_new(tmp_path / "new.csv")
+
+    worker.stop(project.settings)
+    assert project.worker_state()["alive"] is False
+
+
+def test_maps_are_drawn_by_a_worker_of_their_own(project: Workspace) -> None:
+    project.train("probe")
+    project.request_layout("tsne")
+    until(lambda: project.layout_state("tsne")[0] == "done")
+    assert project.layout("tsne").shape == (project.graph.n_nodes, 2)
+    assert project.worker_state()["alive"] is False  # training was not disturbed
+    project.train("probe", params={"plain": True})
+    project.request_layout("tsne")
+    until(lambda: project.layout_state("tsne")[0] == "failed")
+    assert "no embedding" in project.layout_state("tsne")[1]
+
+
+def test_a_killed_worker_fails_its_run_and_the_next_run_starts_another(project: Workspace) -> None:
+    project.record("n001", "anomalous")
+    run = project.start_run("probe", params={"mode": "forever"})
+    until(lambda: project.run(run.id).epoch > 0)
+    pid = project.worker_state()["pid"]
+    os.kill(pid, signal.SIGKILL)
+    lost = ended(project, run.id)
+    assert lost.status == "failed"
+    assert str(pid) in lost.message
+    assert project.counts()["anomalous"] == 1
+
+    again = project.start_run("probe")
+    assert ended(project, again.id).status == "done"
+    assert project.worker_state()["pid"] != pid
+
+
+def test_a_defect_ends_the_worker_and_the_waiting_run_gets_a_new_one(project: Workspace) -> None:
+    broken = project.start_run("probe", params={"mode": "defect"})
+    waiting = project.start_run("probe")
+    until(lambda: project.active_run() is None)  # looking is what starts the next worker
+    assert "KeyError" in project.run(broken.id).message
+    assert project.run(waiting.id).status == "done"
+    assert "KeyError" in (project.settings.home / "worker.log").read_text()
+
+
+def test_a_second_worker_of_a_folder_steps_aside(home: Path) -> None:
+    settings = Settings.from_env()
+    lock = worker.FileLock(worker.worker_lock(settings, "layout"))
+    with lock:
+        assert lock.acquire(role="layout")
+        command = [sys.executable, "-m", "gadcore.worker", "layout"]
+        assert subprocess.run(command, cwd=ROOT, check=False, timeout=PATIENCE).returncode == 0
+        assert is_held(lock.path)
+
+
+def test_an_unknown_role_is_refused(home: Path) -> None:
+    command = [sys.executable, "-m", "gadcore.worker", "cook"]
+    seen = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, timeout=PATIENCE)
+    assert seen.returncode == 1
+    assert "train or layout" in seen.stderr
