@@ -60,7 +60,7 @@ def _measure(home: Path, verdicts: int, labels: int) -> dict[str, Any]:
     reading = pubmed_or_random()
     settings = Settings.from_env({**os.environ, "GAD_HOME": str(home)})
     workspace = Workspace.create("rerank", reading, settings=settings)
-    truth = workspace.truth()
+    truth = workspace.data.truth()
     _train(workspace, truth, labels)
     table = np.array([_one(workspace, truth) for _ in range(1 + verdicts)]) * 1000
     figures: dict[str, Any] = {
@@ -84,24 +84,26 @@ def _train(workspace: Workspace, truth: Truth, labels: int) -> None:
     """A run that has learnt from so many labels of each kind."""
     ids = workspace.graph.node_ids
     for word, value in (("normal", 0), ("anomalous", 1)) if labels else ():
-        workspace.record_group([str(ids[i]) for i in np.flatnonzero(truth.y == value)[:labels]], word)
-    run = workspace.train("sgc-lr" if labels else "isolation-forest")
+        workspace.verdicts.record_group(
+            [str(ids[i]) for i in np.flatnonzero(truth.y == value)[:labels]], word
+        )
+    run = workspace.runs.train("sgc-lr" if labels else "isolation-forest")
     if run.status != "done":
         raise InputError(f"a run that {run.status}: {run.message}", "a finished run")
 
 
 def _one(workspace: Workspace, truth: Truth) -> list[float]:
     """Seconds of each column for a verdict on the first case of the queue."""
-    case = workspace.queue(n=1)[0]
+    case = workspace.cases.queue(n=1)[0]
     verdict = "anomalous" if truth.y[workspace.graph.index_of(case.node_id)] == 1 else "normal"
     marks, cpu = [time.perf_counter()], time.process_time()
-    workspace.record(
+    workspace.verdicts.record(
         case.node_id, verdict, strategy=case.strategy, inclusion_probability=case.inclusion_probability
     )
     marks.append(time.perf_counter())
-    workspace.queue_basis()
+    workspace.cases.basis()
     marks.append(time.perf_counter())
-    workspace.queue(n=ROWS)
+    workspace.cases.queue(n=ROWS)
     marks.append(time.perf_counter())
     return [*np.diff(marks).tolist(), marks[-1] - marks[0], time.process_time() - cpu]
 

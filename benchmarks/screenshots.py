@@ -53,19 +53,19 @@ def labelled_demo(home: Path) -> str:
         Settings.from_env(), home=home, store_url=f"sqlite:///{home / 'ringfence.sqlite'}", analyst="ana"
     )
     workspace = Workspace.open_demo(settings)
-    truth = workspace.truth()
+    truth = workspace.data.truth()
     answers = np.zeros(workspace.graph.n_nodes) if truth is None else truth.y
-    workspace.train()
+    workspace.runs.train()
     for labels in ROUNDS:
-        for row in workspace.queue(n=labels):
+        for row in workspace.cases.queue(n=labels):
             answer = answers[workspace.graph.index_of(row.node_id)]
-            workspace.record(
+            workspace.verdicts.record(
                 row.node_id,
                 "anomalous" if answer == 1 else "normal",
                 strategy=row.strategy,
                 inclusion_probability=row.inclusion_probability,
             )
-        workspace.train()
+        workspace.runs.train()
     return workspace.id
 
 

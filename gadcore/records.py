@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
 import numpy as np
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -211,6 +215,13 @@ class RunComparison:
     correlation: float  # Spearman
     before_scores: Any = field(repr=False, default=None)  # (N,) percentiles
     after_scores: Any = field(repr=False, default=None)
+
+
+def neutral(cell: Any) -> Any:
+    """A text cell that no spreadsheet takes for a formula; plain numbers and other types as they are."""
+    if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
+        return "'" + cell
+    return cell
 
 
 def as_json(value: Any) -> Any:

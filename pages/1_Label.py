@@ -32,8 +32,8 @@ def screen(workspace: Workspace) -> None:
 
 workspace = open_page("Label")
 with errors_shown():
-    workspace.ensure_ranked()
-    workspace.start_worker()
+    workspace.runs.ensure_ranked()
+    workspace.runs.start_worker()
 workbench.load()
 screen(workspace)
 linked_map.show_map(workspace)

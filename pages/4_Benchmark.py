@@ -36,7 +36,7 @@ with errors_shown():
                     show_results()
     with strategies:
         base = base_of(workspace)
-        if base.has_truth:
+        if base.data.has_truth:
             st.markdown(f"##### Practise yourself on {literal(base.name)}")
             with st.container(border=True):
                 show_self_play(base)

@@ -19,7 +19,7 @@ workspace = open_page("Export")
 
 with errors_shown():
     st.title("Export")
-    result = workspace.result()
+    result = workspace.runs.result()
     if result is None:
         st.info(
             "There are no scores yet, so nothing can be flagged. Train a model first; it takes seconds.",

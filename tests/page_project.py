@@ -39,9 +39,9 @@ def make_project(
             ("normal", np.flatnonzero(y == 0)[:30]),
             ("anomalous", np.flatnonzero(y == 1)[:8]),
         ):
-            workspace.record_group([str(graph.node_ids[i]) for i in nodes], verdict, analyst="ana")
+            workspace.verdicts.record_group([str(graph.node_ids[i]) for i in nodes], verdict, analyst="ana")
     for model in models:
-        run = workspace.train(model)
+        run = workspace.runs.train(model)
         assert run.status == "done", run.message
     return workspace
 

@@ -58,33 +58,34 @@ class SampleWorkspace:
             IDS[3]: self._event(3, IDS[3], Verdict.UNSURE),
         }
 
+        self.runs = SimpleNamespace(result=self._result_of)
+        self.verdicts = SimpleNamespace(
+            current=lambda: self.events,
+            notes=self._notes,
+            labels=lambda: Labels.from_events(self.graph, self.events.values()),
+            counts=lambda: {"normal": 1, "anomalous": 1, "unsure": 1, "fresh": 0},
+            export_file=self._export_labels,
+        )
+        self.cases = SimpleNamespace(neighbourhood=self._neighbourhood)
+
     @staticmethod
     def _event(number: int, node_id: str, verdict: Verdict, note: str = "") -> LabelEvent:
         return LabelEvent(number, "label", f"g{number}", node_id, verdict, "@ana", AT, "app", note)
 
-    def result(self, run_id: str | None = None):
+    def _result_of(self, run_id: str | None = None):
         return self._result if run_id in (None, "run-a") else None
 
     def lose_result(self) -> None:
         self._result = None
 
-    def current(self) -> dict[str, LabelEvent]:
-        return self.events
-
-    def notes(self) -> dict[str, str]:
+    def _notes(self) -> dict[str, str]:
         return {node: event.note for node, event in self.events.items()} | {IDS[2]: "seen before"}
 
-    def labels(self) -> Labels:
-        return Labels.from_events(self.graph, self.events.values())
-
-    def counts(self) -> dict[str, int]:
-        return {"normal": 1, "anomalous": 1, "unsure": 1, "fresh": 0}
-
-    def export_labels(self, path: Path) -> int:
+    def _export_labels(self, path: Path) -> int:
         path.write_text("node_id,verdict\n007,normal\n", encoding="utf-8")
         return 1
 
-    def neighbourhood(self, node_id: str, *, hops: int = 1, cap: int = 60, expanded=()) -> Neighbourhood:
+    def _neighbourhood(self, node_id: str, *, hops: int = 1, cap: int = 60, expanded=()) -> Neighbourhood:
         centre = self.graph.index_of(node_id)
         around = [centre, *self.graph.neighbours(centre)[0]]
         nodes = [self._view(i, centre) for i in around]

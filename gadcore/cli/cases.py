@@ -92,17 +92,17 @@ def show_queue(given: Namespace) -> None:
         for key, value in tuning.items():
             if value is not None:
                 project.set_preference(key, value)
-    rows = project.queue(
+    rows = project.cases.queue(
         n=given.n, where=where, analyst=given.analyst, provisional=given.provisional, **tuning
     )
     if given.verdict == "others":  # or the second opinion would not be an independent one
         rows = [replace(row, verdict=None) for row in rows]
     lines = []
     if any(row.provisional_rank for row in rows):
-        run, fresh = project.queue_basis().run, project.counts()["fresh"]
+        run, fresh = project.cases.basis().run, project.verdicts.counts()["fresh"]
         changes = f"{fresh:,} change{'s' * (fresh != 1)} since run {run}"
         lines.append(f"Provisional: {changes}. Score and rank are the run's own.")
-    if remark := project.queue_remark(len(rows), strategy=given.strategy, where=where):
+    if remark := project.cases.remark(len(rows), strategy=given.strategy, where=where):
         lines.append(remark)
     out(given, rows, *lines, *([queue_table(rows)] if rows else []))
 
@@ -110,8 +110,8 @@ def show_queue(given: Namespace) -> None:
 def explain_node(given: Namespace) -> None:
     """Card and explanation of a node."""
     project = gadcore.Workspace.open(given.project)
-    card = project.case(given.node)
-    explanation = project.explain(given.node)
+    card = project.cases.card(given.node)
+    explanation = project.insight.explain(given.node)
     out(given, {"card": card, "explanation": explanation}, *_card_lines(card), *_why_lines(explanation))
 
 
@@ -191,7 +191,7 @@ def _example_lines(why: Explanation) -> list[str]:
 
 def score_new(given: Namespace) -> None:
     """Rank new nodes without training."""
-    rows = gadcore.Workspace.open(given.project).score_new(given.path, given.edges, in_worker=False)
+    rows = gadcore.Workspace.open(given.project).cases.score_new(given.path, given.edges, in_worker=False)
     out(given, rows, queue_table(rows))
 
 

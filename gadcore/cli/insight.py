@@ -53,7 +53,7 @@ def show_audit(given: Namespace) -> None:
     project = gadcore.Workspace.open(given.project)
     if given.recall is not None:
         project.set_preference("least_recall", given.recall)
-    report = project.audit_report(given.k)
+    report = project.insight.audit(given.k)
     out(given, report, *_audit_lines(report))
 
 
@@ -97,7 +97,7 @@ def _count(value: float | None, interval: tuple[float, float] | None) -> tuple[s
 
 def show_moved(given: Namespace) -> None:
     """Risers and fallers with their likely causes."""
-    found = gadcore.Workspace.open(given.project).moved(given.run, given.n)
+    found = gadcore.Workspace.open(given.project).insight.moved(given.run, given.n)
     if found.before is None or found.after is None:
         out(given, found, found.reason)
         return
@@ -137,7 +137,7 @@ def cause_text(cause: Cause) -> str:
 
 def show_agreement(given: Namespace) -> None:
     """Kappa, pairs of analysts and disputes."""
-    found = gadcore.Workspace.open(given.project).agreement()
+    found = gadcore.Workspace.open(given.project).insight.agreement()
     out(given, found, *_agreement_lines(found))
 
 
@@ -166,7 +166,9 @@ def _agreement_lines(found: Agreement) -> list[str]:
 def show_second_look(given: Namespace) -> None:
     """Labelled cases in doubt."""
     project = gadcore.Workspace.open(given.project)
-    found = project.second_look(given.n)
+    found = project.insight.second_look(given.n)
     rows = [(case.node_id, case.verdict, case.analyst, case.rank, "; ".join(case.reasons)) for case in found]
-    shown = table(("node", "verdict", "by", "rank", "why"), rows) if rows else project.nothing_in_doubt()
+    shown = (
+        table(("node", "verdict", "by", "rank", "why"), rows) if rows else project.insight.nothing_in_doubt()
+    )
     out(given, found, shown)

@@ -94,13 +94,15 @@ def record(given: Namespace) -> None:
         _settle(given, project)
         return
     if given.weight is None and given.group == "full":
-        events = project.record_offered(given.nodes, given.verdict, strategy=given.strategy, **common)
+        events = project.verdicts.record_offered(
+            given.nodes, given.verdict, strategy=given.strategy, **common
+        )
         kept: list[str] = []
     else:
         weight = given.group if given.weight is None else given.weight
-        group = project.record_group(given.nodes, given.verdict, weight=weight, **common)
+        group = project.verdicts.record_group(given.nodes, given.verdict, weight=weight, **common)
         events, kept = group, group.kept
-    counts = project.counts()
+    counts = project.verdicts.counts()
     done = _done(events) + _together(events) + _checked(events)
     out(given, {"events": events, "kept": kept, "counts": counts}, done, *_kept_line(kept), _counted(counts))
 
@@ -110,11 +112,12 @@ def _settle(given: Namespace, project: gadcore.Workspace) -> None:
     from gadcore.insight.agreement import ADJUDICATION
 
     events = [
-        project.settle(node, given.verdict, analyst=given.analyst, note=given.note) for node in given.nodes
+        project.verdicts.settle(node, given.verdict, analyst=given.analyst, note=given.note)
+        for node in given.nodes
     ]
     ended = {True: "the dispute is settled", False: "nobody disputed it: kept as your verdict"}
     lines = [f"{_done([event])} ({ended[event.source == ADJUDICATION]})" for event in events]
-    counts = project.counts()
+    counts = project.verdicts.counts()
     out(given, {"events": events, "counts": counts}, *lines, _counted(counts))
 
 
@@ -124,15 +127,15 @@ def show_ring(given: Namespace) -> None:
     Nodes with a verdict of their own keep it, but for the one asked about; one given with a group gives way.
     """
     project = gadcore.Workspace.open(given.project)
-    ring = project.ring(given.node)
-    alone = {given.node, *project.given_singly(ring.node_ids)}
+    ring = project.cases.group(given.node)
+    alone = {given.node, *project.verdicts.given_singly(ring.node_ids)}
     others = [node for node in ring.node_ids if node not in alone]
     lines = [_ring_table(project, ring), f"Why: {ring.reason or 'no group, it stands alone'}."]
     if given.label is None:
         counts = _counting(len(others))
         out(given, {"ring": ring, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
         return
-    events = project.record_group(
+    events = project.verdicts.record_group(
         ring.node_ids,
         given.label,
         analyst=given.analyst,
@@ -140,15 +143,15 @@ def show_ring(given: Namespace) -> None:
         source="ring",
         weight=given.group,
         judged=[given.node],
-        draws=project.offered([given.node]),
+        draws=project.verdicts.offered([given.node]),
     )
     done = _done(events) + _together(events) + _checked(events)
     document = {"ring": ring, "events": events, "kept": events.kept}
-    out(given, document, *lines, done, *_kept_line(events.kept), _counted(project.counts()))
+    out(given, document, *lines, done, *_kept_line(events.kept), _counted(project.verdicts.counts()))
 
 
 def _ring_table(project: gadcore.Workspace, ring: ProposedRing) -> str:
-    cards = [project.case(node).row for node in ring.node_ids]
+    cards = [project.cases.card(node).row for node in ring.node_ids]
     rows = [(c.node_id, c.name if c.name != c.node_id else "", c.rank, c.verdict) for c in cards]
     return table(("node", "name", "rank", "verdict"), rows)
 
@@ -175,14 +178,14 @@ def _counting_lines(others: int, counts: dict[str, float]) -> list[str]:
 def toggle(given: Namespace) -> None:
     """Undo or redo."""
     project = gadcore.Workspace.open(given.project)
-    events = (project.undo if given.kind == "undo" else project.redo)(given.analyst)
+    events = (project.verdicts.undo if given.kind == "undo" else project.verdicts.redo)(given.analyst)
     word = "Took back" if given.kind == "undo" else "Restored"
     line = f"{word}: {_done(events)}" if events else f"There is nothing to {given.kind}."
-    out(given, {"events": events, "counts": project.counts()}, line)
+    out(given, {"events": events, "counts": project.verdicts.counts()}, line)
 
 
 def write_note(given: Namespace) -> None:
-    event = gadcore.Workspace.open(given.project).note(given.node, given.text, analyst=given.analyst)
+    event = gadcore.Workspace.open(given.project).verdicts.note(given.node, given.text, analyst=given.analyst)
     out(given, {"event": event}, f"Noted on {event.node_id}.")
 
 
@@ -190,10 +193,10 @@ def label_file(given: Namespace) -> None:
     """Import or export labels."""
     project = gadcore.Workspace.open(given.project)
     if given.action == "export":
-        count = project.export_labels(given.file)
+        count = project.verdicts.export_file(given.file)
         out(given, {"written": count, "file": given.file}, f"{count:,} label(s) written to {given.file}.")
         return
-    found = project.import_labels(given.file, analyst=given.analyst)
+    found = project.verdicts.import_file(given.file, analyst=given.analyst)
     unknown = found["unknown"]
     lines = [f"{found['added']:,} label(s) added, {found['unchanged']:,} were so already."]
     if unknown:

@@ -111,11 +111,11 @@ def _begin(given: Namespace, workspace: Workspace) -> None:
     from gadcore.practice.person import LEAST, begin
 
     copy = begin(workspace)
-    verdicts = sum(copy.counts()[word] for word in ("normal", "anomalous", "unsure"))
+    verdicts = sum(copy.verdicts.counts()[word] for word in ("normal", "anomalous", "unsure"))
     begun = f"with {verdicts:,} verdict{'s' * (verdicts != 1)}" if verdicts else "without labels"
     out(
         given,
-        {"project": copy.info()},
+        {"project": copy.data.info()},
         f"Your practice is the project {copy.name!r}, {begun}. Label it in the app, or with:",
         f"  python -m gadcore train -p {copy.id}",
         f"  python -m gadcore queue -p {copy.id}",
@@ -130,7 +130,7 @@ def _score(given: Namespace, workspace: Workspace) -> None:
     from gadcore.practice.person import LEAST, base_of, copies, score
 
     base = base_of(workspace)
-    base.truth()  # without known answers there is nothing to score, nor to begin with
+    base.data.truth()  # without known answers there is nothing to score, nor to begin with
     found = [score(gadcore.Workspace.open(info.id)) for info in copies(base)]
     scores = [one for one in found if one.enough]
     lines = [_scores_table(scores), "", *_curves(base, scores)] if scores else []

@@ -61,7 +61,7 @@ def import_graph(given: Namespace) -> None:
     project = gadcore.Workspace.create(given.project, reading)
     out(
         given,
-        {"project": project.info(), "report": reading.report},
+        {"project": project.data.info(), "report": reading.report},
         reading.report.text(),
         f"Stored as project {project.name!r}. Next: python -m gadcore train --project {project.name!r}",
     )
@@ -104,10 +104,10 @@ def delete_project(given: Namespace) -> None:
     if not given.yes:
         if not sys.stdin.isatty():
             raise InputError("delete without --yes and without a terminal to ask", fix="add --yes")
-        counts = project.counts()
+        counts = project.verdicts.counts()
         labels = counts["normal"] + counts["anomalous"] + counts["unsure"]
         answer = input(
-            f"Delete {project.name!r} with {labels} label(s) and {len(project.runs())} run(s)? [y/N] "
+            f"Delete {project.name!r} with {labels} label(s) and {len(project.runs.all())} run(s)? [y/N] "
         )
         if answer.strip().lower() not in ("y", "yes"):
             out(given, {"deleted": False}, "Nothing was deleted.")
@@ -119,8 +119,8 @@ def delete_project(given: Namespace) -> None:
 def open_demo(given: Namespace) -> None:
     """Import the demo once; its first ranking goes on in the background."""
     project = gadcore.Workspace.open_demo()
-    run = project.ensure_ranked()
-    info = project.info()
+    run = project.runs.ensure_ranked()
+    info = project.data.info()
     out(
         given,
         {"project": info, "run": run},

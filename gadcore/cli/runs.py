@@ -35,7 +35,7 @@ def add_commands(commands: Commands) -> None:
 def train(given: Namespace) -> None:
     """Train in this process, with a bar of real epochs."""
     project, bar = gadcore.Workspace.open(given.project), Bar(given)
-    run = project.train(
+    run = project.runs.train(
         given.model,
         params=parameters(given.set),
         device=given.device,
@@ -74,10 +74,10 @@ def list_runs(given: Namespace) -> None:
     """List runs, after doing what was asked with one of them."""
     project = gadcore.Workspace.open(given.project)
     if given.use:
-        project.use_run(given.use)
+        project.runs.use(given.use)
     elif given.cancel:
-        project.cancel_run(given.cancel)
+        project.runs.cancel(given.cancel)
     elif given.delete:
-        project.delete_run(given.delete)
-    found = project.runs()
+        project.runs.delete(given.delete)
+    found = project.runs.all()
     out(given, found, run_table(found))

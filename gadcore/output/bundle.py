@@ -26,13 +26,13 @@ def labels_csv(workspace: Workspace) -> bytes:
     """The current verdicts, as ``Workspace.export_labels`` writes them and ``import_labels`` reads them."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "labels.csv"
-        workspace.export_labels(path)
+        workspace.verdicts.export_file(path)
         return path.read_bytes()
 
 
 def model_zip(workspace: Workspace, run_id: str | None = None) -> bytes:
     """The model of a run (safetensors, JSON) with a card: what it was trained on, hashes of all parts."""
-    result = result_in_use(workspace) if run_id is None else workspace.result(run_id)
+    result = result_in_use(workspace) if run_id is None else workspace.runs.result(run_id)
     if result is None:
         raise RunError(f"The run {run_id!r} has no result, so it has no model. Choose a finished run.")
     parts = _model_files(result)

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from gadcore import __version__
 from gadcore.errors import InputError
 from gadcore.output.flagged import Filters, parameters_of, result_in_use, select, table_of
-from gadcore.records import as_json
+from gadcore.records import as_json, neutral
 
 if TYPE_CHECKING:
     from gadcore.workspace import Workspace
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "jsonl": "application/x-ndjson"}
 FORMATS |= {"graphml": "application/graphml+xml", "gexf": "application/gexf+xml"}
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VERSIONED = ("numpy", "pandas", "pyarrow", "networkx")
 
@@ -137,7 +135,7 @@ def manifest_of(
         seed=info.seed,
         graph_fingerprint=info.graph_fingerprint,
         label_hash=info.label_hash,
-        current_label_hash=workspace.labels().hash(workspace.graph),
+        current_label_hash=workspace.verdicts.labels().hash(workspace.graph),
         exported_at=str(table["exported_at"].iat[0])
         if len(table)
         else datetime.now().astimezone().isoformat(),
@@ -154,13 +152,6 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def neutral(cell: Any) -> Any:
-    """A text cell that no spreadsheet takes for a formula; plain numbers and other types as they are."""
-    if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
-        return "'" + cell
-    return cell
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:

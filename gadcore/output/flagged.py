@@ -91,7 +91,7 @@ def _within(what: str, value: float | None, top: int) -> None:
 
 def result_in_use(workspace: Workspace) -> Result:
     """Scores of the run in use; RunError says how to get some."""
-    result = workspace.result()
+    result = workspace.runs.result()
     if result is None:
         raise RunError(
             f"The project {workspace.name!r} has no scores yet, so there is nothing to flag. "
@@ -136,7 +136,7 @@ def _probable(result: Result, least: float) -> npt.NDArray[np.bool_]:
 
 def verdict_words(workspace: Workspace) -> npt.NDArray[np.str_]:
     """(N,) word of VERDICTS for every node."""
-    coded = workspace.labels().as_array(workspace.graph.n_nodes)
+    coded = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
     words = np.array([UNLABELLED, Verdict.NORMAL.value, Verdict.ANOMALOUS.value, Verdict.UNSURE.value])
     found: npt.NDArray[np.str_] = words[
         np.select([coded == 0, coded == 1, coded == -2], [1, 2, 3], default=0)
@@ -166,7 +166,7 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
     result, graph = result_in_use(workspace), workspace.graph
     info = result.info
     ids = [str(graph.node_ids[i]) for i in nodes]
-    events, notes = workspace.current(), workspace.notes()
+    events, notes = workspace.verdicts.current(), workspace.verdicts.notes()
     columns: dict[str, Any] = {
         "node_id": ids,
         "name": [graph.display_name(int(node)) for node in nodes],

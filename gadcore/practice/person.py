@@ -84,7 +84,7 @@ def base_of(workspace: Workspace) -> Workspace:
 
 def copies(base: Workspace) -> list[ProjectInfo]:
     """Practice copies of a project, newest first; a copy whose project is gone stands for itself."""
-    return [base.info()] if made_of(base) else catalogue.practice_copies(base.id, base.settings)
+    return [base.data.info()] if made_of(base) else catalogue.practice_copies(base.id, base.settings)
 
 
 def copy_of(base: Workspace, analyst: str) -> ProjectInfo | None:
@@ -98,10 +98,10 @@ def score(copy: Workspace) -> Score:
     A node counts once, at the place of its first verdict, with the verdict that holds now; what was taken
     back does not count. A node without a known answer costs a verdict and is neither found nor wrong.
     """
-    truth = copy.truth()
+    truth = copy.data.truth()
     found, mistakes = [0], [0]
     totals = {"false": 0, "missed": 0, "unsure": 0, "judged": 0}
-    for event in copy.verdicts_in_order():
+    for event in copy.verdicts.in_order():
         answer = int(truth.y[copy.graph.index_of(event.node_id)])
         hit = event.verdict is Verdict.ANOMALOUS and answer == 1
         false = event.verdict is Verdict.ANOMALOUS and answer == 0
@@ -114,7 +114,7 @@ def score(copy: Workspace) -> Score:
         mistakes.append(mistakes[-1] + (false or missed))
     return Score(
         project=copy.name,
-        analyst=copy.info().owner,
+        analyst=copy.data.info().owner,
         found=found[1:],
         mistakes=mistakes[1:],
         false_alarms=totals["false"],

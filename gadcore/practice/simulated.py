@@ -178,7 +178,7 @@ def _check(*, labels: int, wrong: float, seed: int, model: str) -> None:
 
 def _checked_truth(workspace: Workspace) -> Truth:
     """The known answers; LabelError when they leave nothing to find or nothing to score."""
-    truth = workspace.truth()
+    truth = workspace.data.truth()
     for value, word in ((0, "normal"), (1, "anomalous")):
         count = int((truth.y == value).sum())
         if count < LEAST:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gadcore.workspace.facade import Workspace
+from gadcore.workspace.door import Workspace
 from gadcore.workspace.queue_rows import OTHERS, Filter
 
 __all__ = ["OTHERS", "Filter", "Workspace"]

@@ -7,29 +7,31 @@ from dataclasses import replace
 from gadcore.graph import FloatArray
 from gadcore.graph.labels import LabelEvent
 from gadcore.insight.agreement import Agreement, agreement, final_words
+from gadcore.insight.explain import explain
 from gadcore.insight.moved import Moved, Ranking, label_changes, movers, other_differences
 from gadcore.insight.second_look import Doubt, SecondLook, doubts, total
-from gadcore.loop.audit import LEAST_RECALL, AuditReport, audit
-from gadcore.records import QueueBasis
+from gadcore.loop.audit import LEAST_RECALL, AuditReport
+from gadcore.loop.audit import audit as estimates
+from gadcore.records import Explanation
 from gadcore.runs import Result
 from gadcore.runs.orders import Choice
 from gadcore.workspace import preferences
 from gadcore.workspace.node_cards import probability_basis
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import positive
-from gadcore.workspace.reranking import influence, queue_basis
+from gadcore.workspace.reranking import influence
 
 NO_RUN = "There is no finished run yet. Train first."
 ONE_RUN = "There is only one finished run. Label a few cases and train again: the movement is shown then."
 
 
 class Insight:
-    """The part of a Workspace that looks back at labels and runs."""
+    """What labels and runs say of themselves, and why a node stands where it stands."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def audit_report(self, k: int = 100, recall: float | None = None) -> AuditReport:
+    def audit(self, k: int = 100, recall: float | None = None) -> AuditReport:
         """Precision of the top ``k`` of the run in use, anomalies left, recall, and whether to stop.
 
         Stopping needs a ``recall`` for sure (None: as preferred). What cannot be estimated yet is None, with
@@ -38,24 +40,26 @@ class Insight:
         least = self.least_recall() if recall is None else recall
         project, size = self._project, self._project.graph.n_nodes
         k = min(positive(k, "k"), size)
-        events, result = self.verdicts_in_order(), project.result()
+        events, result = project.verdicts_in_order(), project.result()
         mixed_in = Choice.preferred(project.store, project.id).audit_share > 0
         if result is None:
-            report = audit(size, events, least_recall=least, mixed_in=mixed_in)
+            report = estimates(size, events, least_recall=least, mixed_in=mixed_in)
             return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)
         current = project.view().current
         ids = [str(project.graph.node_ids[node]) for node in result.order[:k]]
         verdicts = [current[node_id].verdict if node_id in current else None for node_id in ids]
-        return audit(size, events, verdicts, least, mixed_in)
+        return estimates(size, events, verdicts, least, mixed_in)
 
     def least_recall(self) -> float:
         """The part of all anomalies that must be found for sure before the audit says stop."""
         found = self._project.store.projects.preference(self._project.id, preferences.LEAST_RECALL)
         return LEAST_RECALL if found is None else float(found)
 
-    def queue_basis(self) -> QueueBasis:
-        """What the queue is ordered by: the run in use, or that and the verdicts given since."""
-        return queue_basis(self._project)
+    def explain(self, node_id: str) -> Explanation:
+        """Why a node stands where it stands in the run in use; RunError before the first run."""
+        project, result = self._project, self._project.result_in_use()
+        labels, node = project.labels(), project.node(node_id)
+        return explain(project.graph, result.model_folder, result.scores, labels, node, project.basis())
 
     def probability_missing(self) -> str:
         """Why there are no probabilities, by now; empty where the run in use has some."""
@@ -86,16 +90,6 @@ class Insight:
             note=other_differences(before.info, result.info),
             reason="" if risen or fallen else "The two runs rank all nodes alike.",
         )
-
-    def verdicts_in_order(self) -> list[LabelEvent]:
-        """One event per labelled node: its first one, which tells how the case was drawn, in that order.
-
-        The verdict is the one that holds now. One that is changed or settled later must not take its node
-        out of the random sample.
-        """
-        view = self._project.view()
-        found = [replace(view.first[node], verdict=event.verdict) for node, event in view.current.items()]
-        return sorted(found, key=lambda event: event.id)
 
     def agreement(self) -> Agreement:
         """How far analysts agree, and the nodes that they dispute."""

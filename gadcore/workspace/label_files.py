@@ -11,6 +11,7 @@ import pandas as pd
 
 from gadcore.errors import InputError, LabelError
 from gadcore.graph.labels import LabelEvent, Verdict, checked_weight
+from gadcore.records import neutral
 
 ID_COLUMNS = ("node_id", "id", "node", "~id", ":id")
 LABEL_COLUMNS = ("label", "verdict", "y", "truth")
@@ -76,7 +77,6 @@ def write_labels(path: Path, events: Iterable[LabelEvent]) -> int:
         raise InputError(
             f"{path.name}: labels cannot be written as {suffix}", ".csv, .tsv, .parquet or .jsonl"
         )
-    from gadcore.output.files import neutral  # with networkx behind it, too heavy for the top
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

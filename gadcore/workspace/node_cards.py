@@ -18,17 +18,16 @@ from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import WORDS, rows
 from gadcore.workspace.reasons import live_reasons
 from gadcore.workspace.reranking import provisional
-from gadcore.workspace.training import unranked
 
 RUNS_SHOWN = 12
 SIMILAR_SHOWN = 8
 BANDS = ((99.0, "high"), (95.0, "raised"), (50.0, "usual"), (0.0, "low"))  # from this percentile on
 
 
-def case(project: Project, node_id: str) -> NodeCard:
+def card(project: Project, node_id: str) -> NodeCard:
     """Everything known of a node; NotFound otherwise."""
     node, result = project.node(node_id), project.result()
-    reason = live_reasons(project, result, [node])[0] if result else unranked(project)
+    reason = live_reasons(project, result, [node])[0] if result else project.unranked()
     bent = provisional(project, result) if result else None
     row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
     standing = project.standing(node_id)

@@ -36,7 +36,6 @@ from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows
 from gadcore.workspace.reasons import live_reasons
 from gadcore.workspace.reranking import provisional
-from gadcore.workspace.training import unranked
 
 # Cases of these strategies are told by why they score as they do, others by why they were chosen alone.
 BY_SCORE = (GreedyDiverse.name, Top.name, Audit.name)
@@ -70,7 +69,7 @@ def queue(
     if result is None:
         nodes = np.flatnonzero(filtered(project, where, analyst, None))
         widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
-        return rows(project, widest, reasons=[unranked(project)] * len(widest))
+        return rows(project, widest, reasons=[project.unranked()] * len(widest))
     if where.verdict in (None, "unlabelled"):
         order = _order(project, result, where, strategy=strategy, **tuning)
         return order.rows(n, provisional(project, result, wanted))

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.errors import NotFound
+from gadcore.errors import NotFound, RunError
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import LabelEvent, Labels
-from gadcore.runs import Result
+from gadcore.records import RunInfo
+from gadcore.runs import Result, end_lost_runs
 from gadcore.settings import Settings
 from gadcore.store import LabelView, Store, open_store
 
@@ -81,6 +82,16 @@ class Project:
         """Every label event (of a node) that is not taken back, oldest first: verdicts of all analysts."""
         return self.store.events(self.id).standing(node_id)
 
+    def verdicts_in_order(self) -> list[LabelEvent]:
+        """One event per labelled node: its first one, which tells how the case was drawn, in that order.
+
+        The verdict is the one that holds now. One that is changed or settled later must not take its node
+        out of the random sample.
+        """
+        view = self.view()
+        found = [replace(view.first[node], verdict=event.verdict) for node, event in view.current.items()]
+        return sorted(found, key=lambda event: event.id)
+
     def labels(self) -> Labels:
         """Current label set as node indices."""
         return self._label_state()[1]
@@ -112,6 +123,27 @@ class Project:
         if found.info.in_use != (wanted == used):
             found.info = replace(found.info, in_use=wanted == used)
         return found
+
+    def result_in_use(self) -> Result:
+        """The result in use; RunError when there is none."""
+        result = self.result()
+        if result is None:
+            raise RunError(
+                f"The project {self.name!r} has no scores yet. "
+                "Train first: press Retrain, or run: python -m gadcore train --project NAME."
+            )
+        return result
+
+    def active_run(self) -> RunInfo | None:
+        """The run that is under way, else the one that waits, else None."""
+        end_lost_runs(self.store, self.id)
+        live = self.store.runs.of_project(self.id, "queued", "running")
+        running = [run for run in live if run.status == "running"]
+        return running[0] if running else live[-1] if live else None
+
+    def unranked(self) -> str:
+        """What is said of a node while there is no finished run."""
+        return "not ranked yet: " + ("the first run is under way" if self.active_run() else "train first")
 
     def results(self) -> list[Result]:
         """Results of all done runs on the present graph, oldest first."""

@@ -1,4 +1,4 @@
-"""The part of a Workspace that keeps verdicts, notes and preferences."""
+"""What the analysts said: verdicts, groups, undo, notes, label files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from gadcore.graph.labels import LabelEvent, Labels, Verdict
 from gadcore.workspace import labelling, ordering
 from gadcore.workspace.label_files import with_draw_and_note, write_labels
-from gadcore.workspace.preferences import checked_preference
 from gadcore.workspace.project import Project
 
 
 class Verdicts:
     """What the analysts said."""
 
-    _project: Project
+    def __init__(self, project: Project) -> None:
+        self._project = project
 
     def record(
         self,
@@ -137,6 +137,10 @@ class Verdicts:
         """Every event that touched a node, oldest first; undo and redo among them."""
         return self._project.store.events(self._project.id).history(node_id)
 
+    def in_order(self) -> list[LabelEvent]:
+        """One event per labelled node: its first one, which tells how the case was drawn, in that order."""
+        return self._project.verdicts_in_order()
+
     def labels(self) -> Labels:
         """The label set that a run would be trained on now."""
         return self._project.labels()
@@ -145,21 +149,14 @@ class Verdicts:
         """normal, anomalous, unsure, and fresh: changes that the run in use has not seen."""
         return labelling.counts(self._project)
 
-    def import_labels(self, path: str | Path, *, analyst: str | None = None) -> dict[str, Any]:
+    def import_file(self, path: str | Path, *, analyst: str | None = None) -> dict[str, Any]:
         """Record the labels of a file as one group: added, unchanged, unknown (ids)."""
         return labelling.import_labels(self._project, Path(path), analyst=analyst)
 
-    def export_labels(self, path: str | Path) -> int:
+    def export_file(self, path: str | Path) -> int:
         """Write the current labels to a .csv, .tsv, .parquet or .jsonl file; returns how many.
 
         Notes are the latest of each node; how a case was drawn is what its first verdict says.
         """
         view = self._project.view()
         return write_labels(Path(path), with_draw_and_note(view.current, view.first, view.notes))
-
-    def preference(self, key: str, default: Any = None) -> Any:
-        return self._project.store.projects.preference(self._project.id, key, default)
-
-    def set_preference(self, key: str, value: Any) -> None:
-        """Keep a preference of the project; InputError for a key or value that makes no sense."""
-        self._project.store.projects.set_preference(self._project.id, key, checked_preference(key, value))

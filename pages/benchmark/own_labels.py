@@ -26,7 +26,7 @@ _FIRST = ("an+", "an", "sgc-lr", "xgb-graph", "isolation-forest", "label-propaga
 def show_own(workspace: Workspace) -> None:
     """Choose methods, watch them train one after the other, see which to trust."""
     possible = [name for name in REGISTRY if not missing_labels(workspace, name)]
-    counts = workspace.counts()
+    counts = workspace.verdicts.counts()
     st.caption(
         f"Each method learns from your {counts['normal']} normal and {counts['anomalous']} anomalous labels, "
         "and is judged on labels it did not see."
@@ -64,7 +64,7 @@ def _start(workspace: Workspace, models: list[str]) -> None:
     try:
         # The default comes first: if no run is in use, the first that ends takes the place.
         ordered = sorted(models, key=lambda model: model != DEFAULT_MODEL)
-        started = [workspace.start_run(model, warm=False, use=False).id for model in ordered]
+        started = [workspace.runs.start(model, warm=False, use=False).id for model in ordered]
     except GadError as error:
         st.error(str(error), icon=":material/error:")
         return
@@ -74,7 +74,7 @@ def _start(workspace: Workspace, models: list[str]) -> None:
 
 def _runs(workspace: Workspace) -> list[RunInfo]:
     """Runs of the comparison that still exist, in the order they were started."""
-    by_id = {run.id: run for run in workspace.runs()}
+    by_id = {run.id: run for run in workspace.runs.all()}
     kept = workspace.preference(_COMPARISON, None) or {"runs": []}
     return [by_id[run_id] for run_id in kept["runs"] if run_id in by_id]
 
@@ -108,7 +108,7 @@ def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo])
     )
     if button.button("Cancel", key="cancel-comparison", icon=":material/stop_circle:"):
         for run in working:
-            workspace.cancel_run(run.id)
+            workspace.runs.cancel(run.id)
         st.rerun(scope="app")
 
 
@@ -133,7 +133,7 @@ def _figures(workspace: Workspace, found: list[Estimate]) -> None:
             "Labels were added while the methods trained, so not all learned from the same. Compare again.",
             icon=":material/warning:",
         )
-    used = workspace.current_run()
+    used = workspace.runs.in_use()
     for estimate in found:
         _row(workspace, estimate, in_use=used is not None and used.id == estimate.run.id)
 
@@ -148,7 +148,7 @@ def _row(workspace: Workspace, estimate: Estimate, *, in_use: bool) -> None:
         if in_use:
             st.badge("in use", icon=":material/push_pin:", color="violet")
         elif st.button("Use it", key=f"use-{run.model}", icon=":material/check:"):
-            workspace.use_run(run.id)
+            workspace.runs.use(run.id)
             st.toast(f"{title_of(run)} now ranks the queue.")
             st.rerun(scope="app")
 

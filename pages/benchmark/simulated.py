@@ -20,7 +20,7 @@ _FIRST = (DEFAULT, "top", RANDOM)
 
 def show_practice(workspace: Workspace) -> None:
     """Choose strategies, let simulated analysts work, watch what they find."""
-    if not workspace.has_truth:
+    if not workspace.data.has_truth:
         st.info(
             f"Practice needs a graph with known answers, and {workspace.name} has none. Open the demo on the "
             "home page, or load a graph with a column such as is_fraud and name it as the truth.",

@@ -26,7 +26,7 @@ _KEPT = "export-table"
 
 def kept_table(workspace: Workspace, run: RunInfo, filters: Filters) -> pd.DataFrame:
     """The flagged table; made once for a run, label set and filters, so that file and manifest agree."""
-    key = (workspace.id, run.id, workspace.labels().hash(workspace.graph), filters)
+    key = (workspace.id, run.id, workspace.verdicts.labels().hash(workspace.graph), filters)
     kept = state.remembered(_KEPT, None)
     if kept is None or kept[0] != key:
         with st.spinner("Gathering reasons …"):
@@ -38,7 +38,7 @@ def kept_table(workspace: Workspace, run: RunInfo, filters: Filters) -> pd.DataF
 
 def show_freshness(workspace: Workspace, run: RunInfo) -> None:
     """Say when verdicts were given that the exported run has not learnt from."""
-    fresh = workspace.counts()["fresh"]
+    fresh = workspace.verdicts.counts()["fresh"]
     if fresh:
         st.info(
             f"{fresh:,} verdict{'s' * (fresh != 1)} since run {run.number}: retrain to use "
@@ -112,7 +112,7 @@ def show_case_file(workspace: Workspace, run: RunInfo, filters: Filters) -> None
 
 def show_labels_download(workspace: Workspace) -> None:
     """All current verdicts as CSV."""
-    counts = workspace.counts()
+    counts = workspace.verdicts.counts()
     given = counts["normal"] + counts["anomalous"] + counts["unsure"]
     st.markdown("**Labels**")
     st.caption(

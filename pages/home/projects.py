@@ -30,7 +30,7 @@ def show_style() -> None:
 def warm_up(projects: Sequence[ProjectInfo]) -> None:
     """Start the training process ahead of its first use; this returns at once."""
     if projects:
-        state.workspace(projects[0].id).start_worker()
+        state.workspace(projects[0].id).runs.start_worker()
 
 
 def show_welcome() -> None:

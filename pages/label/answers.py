@@ -34,13 +34,13 @@ def answers(workspace: Workspace, questions: list[Question]) -> dict[str, Any]:
 def _case(workspace: Workspace, question: Question) -> Any:
     node = question["node"]
     return {
-        "card": as_json(workspace.case(node)),
-        "view": graph_view.network_data(workspace.neighbourhood(node)),
+        "card": as_json(workspace.cases.card(node)),
+        "view": graph_view.network_data(workspace.cases.neighbourhood(node)),
     }
 
 
 def _view(workspace: Workspace, question: Question) -> Any:
-    view = workspace.neighbourhood(
+    view = workspace.cases.neighbourhood(
         question["node"],
         hops=min(MOST_HOPS, int(question["hops"])),
         cap=min(MOST_NODES, int(question["cap"])),
@@ -50,19 +50,19 @@ def _view(workspace: Workspace, question: Question) -> Any:
 
 
 def _why(workspace: Workspace, question: Question) -> Any:
-    found, graph = workspace.explain(question["node"]), workspace.graph
+    found, graph = workspace.insight.explain(question["node"]), workspace.graph
     ids = {part.name for part in [*found.neighbours, *found.edges] if part.name in graph}
     return {**as_json(found), "names": {node: graph.display_name(graph.index_of(node)) for node in ids}}
 
 
 def _ring(workspace: Workspace, question: Question) -> Any:
-    graph, ring = workspace.graph, workspace.ring(question["node"])
+    graph, ring = workspace.graph, workspace.cases.group(question["node"])
     members = [{"node_id": node, "name": graph.display_name(graph.index_of(node))} for node in ring.node_ids]
     return {"members": members, "reason": ring.reason}
 
 
 def _search(workspace: Workspace, question: Question) -> Any:
-    return as_json(workspace.search(question["text"], limit=HITS))
+    return as_json(workspace.cases.search(question["text"], limit=HITS))
 
 
 def _values(workspace: Workspace, question: Question) -> Any:

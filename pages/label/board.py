@@ -74,13 +74,13 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
     _follow_analyst(workspace, board, message.get("analyst") or board.analyst or analyst)
     for event in message.get("events", []):
         _take(workspace, board, event, receipts)
-    run = workspace.current_run()
+    run = workspace.runs.in_use()
     _follow_run(workspace, board, run)
     if message.get("events"):
         _retrain_by_itself(workspace, board)
-    active = workspace.active_run()
+    active = workspace.runs.active()
     _watch(workspace, board, active)
-    basis = workspace.queue_basis()
+    basis = workspace.cases.basis()
     board.queue.follow(workspace, basis, board.analyst)
     labels = _labels(workspace, board, str(message.get("labels", "")))
     busy = bool(message.get("events") or message.get("want"))
@@ -124,7 +124,7 @@ def _take(workspace: Workspace, board: Board, event: Message, receipts: Receipts
 
 
 def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.record(
+    workspace.verdicts.record(
         event["node"],
         event["verdict"],
         analyst=analyst,
@@ -135,12 +135,12 @@ def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -
 
 
 def _settle(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.settle(event["node"], event["verdict"], analyst=analyst)
+    workspace.verdicts.settle(event["node"], event["verdict"], analyst=analyst)
 
 
 def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
     """One verdict on nodes that were each ticked or selected on the screen: a verdict they have is meant."""
-    workspace.record_group(
+    workspace.verdicts.record_group(
         event["nodes"],
         event["verdict"],
         analyst=analyst,
@@ -157,12 +157,12 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
 
 def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
     if not _was_refused(board, event):
-        _reversed(workspace, board, event, workspace.undo(analyst), ("take back", "Took back"))
+        _reversed(workspace, board, event, workspace.verdicts.undo(analyst), ("take back", "Took back"))
 
 
 def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
     if not _was_refused(board, event):
-        _reversed(workspace, board, event, workspace.redo(analyst), ("restore", "Restored"))
+        _reversed(workspace, board, event, workspace.verdicts.redo(analyst), ("restore", "Restored"))
 
 
 def _was_refused(board: Board, event: Message) -> bool:
@@ -185,7 +185,7 @@ def _reversed(
 
 
 def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.note(event["node"], event["text"], analyst=analyst)
+    workspace.verdicts.note(event["node"], event["text"], analyst=analyst)
 
 
 def _order(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
@@ -199,12 +199,12 @@ def _more(workspace: Workspace, board: Board, event: Message, analyst: str) -> N
 
 
 def _retrain(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    if workspace.active_run() is None:
-        workspace.start_run()
+    if workspace.runs.active() is None:
+        workspace.runs.start()
 
 
 def _cancel(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.cancel_run(event["run"])
+    workspace.runs.cancel(event["run"])
     board.tell("Cancelled the run. Labels and earlier runs are untouched.")
 
 
@@ -238,9 +238,9 @@ _EVENTS: dict[str, Callable[[Workspace, Board, Message, str], None]] = {
 
 def _retrain_by_itself(workspace: Workspace, board: Board) -> None:
     every = int(workspace.preference("auto_retrain", 0) or 0)
-    if every and workspace.counts()["fresh"] >= every and workspace.active_run() is None:
+    if every and workspace.verdicts.counts()["fresh"] >= every and workspace.runs.active() is None:
         try:
-            workspace.start_run()
+            workspace.runs.start()
         except GadError as error:
             board.tell(str(error), "error")
 
@@ -249,7 +249,7 @@ def _watch(workspace: Workspace, board: Board, active: RunInfo | None) -> None:
     """Tell why a run that was under way has ended without scores."""
     now = active.id if active else ""
     if board.watched and board.watched != now:
-        ended = workspace.run(board.watched)
+        ended = workspace.runs.get(board.watched)
         if ended.status == "failed":
             board.tell(f"Run {ended.number} failed: {ended.message} Labels are safe.", "error")
     board.watched = now
@@ -271,7 +271,7 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
         auc = f", out-of-fold AUC {auc_text(run)}" if auc_text(run) else ""
         what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
         board.tell(f"{what}: the new order starts with your next case.")
-        report = workspace.audit_report()
+        report = workspace.insight.audit()
         if report.since_hit >= QUIET:
             board.tell(report.hint)
 
@@ -281,7 +281,7 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
 
 def _labels(workspace: Workspace, board: Board, has: str) -> Payload:
     """All current verdicts, as a difference to the set that the tab has."""
-    now = {node: event.verdict.value for node, event in workspace.current().items() if event.verdict}
+    now = {node: event.verdict.value for node, event in workspace.verdicts.current().items() if event.verdict}
     latest = next(reversed(board.label_sets), "")
     if board.label_sets.get(latest) != now:
         board.sets += 1
@@ -299,9 +299,9 @@ def _labels(workspace: Workspace, board: Board, has: str) -> Payload:
 
 def _audit(workspace: Workspace, board: Board, labels: str, busy: bool) -> Payload:
     """The state of the audit, of these labels; on a large graph of earlier ones until the tab is at rest."""
-    state = [labels, workspace.least_recall(), workspace.queue_choice().audit_share > 0]
+    state = [labels, workspace.insight.least_recall(), workspace.cases.choice().audit_share > 0]
     if board.audit.get("of") != state and not (busy and board.audit and workspace.graph.n_nodes > AT_ONCE):
-        report = workspace.audit_report()
+        report = workspace.insight.audit()
         board.audit = {"of": state, "text": audit_line(report), "hint": report.hint, "stop": report.stop}
     return board.audit
 
@@ -335,8 +335,8 @@ _RUN_FIELDS = (
 
 def _strip(workspace: Workspace, run: RunInfo | None, active: RunInfo | None) -> Payload:
     return {
-        "counts": workspace.counts(),
-        "probability_missing": workspace.probability_missing(),
+        "counts": workspace.verdicts.counts(),
+        "probability_missing": workspace.insight.probability_missing(),
         "run": _run(run),
         "active": _run(active),
         "device": _device(workspace),
@@ -347,7 +347,7 @@ def _strip(workspace: Workspace, run: RunInfo | None, active: RunInfo | None) ->
 def _device(workspace: Workspace) -> str:
     """Where a run goes, once that is known: the worker says so, or the settings do."""
     asked = workspace.settings.device
-    return workspace.worker_state().get("device") or ("" if asked == "auto" else asked)
+    return workspace.runs.worker_state().get("device") or ("" if asked == "auto" else asked)
 
 
 def _run(run: RunInfo | None) -> Payload | None:

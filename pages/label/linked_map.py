@@ -32,7 +32,7 @@ def show_map(workspace: Workspace) -> None:
     at = state.sent_by(KEY, "at") or {}
     shown = state.made_once(f"label-map:{workspace.id}", dict[str, Any])
     kind = _choice()
-    positions = workspace.layout(kind)
+    positions = workspace.runs.layout(kind)
     if positions is None:
         _nothing_yet(workspace, kind)
         _link(workspace, at, None)
@@ -67,19 +67,19 @@ def _choice() -> str:
 
 
 def _nothing_yet(workspace: Workspace, kind: str) -> None:
-    if workspace.current_run() is None:
+    if workspace.runs.in_use() is None:
         st.caption("The map appears with the first ranking.")
-    elif (result := workspace.result()) is not None and result.embedding is None:
+    elif (result := workspace.runs.result()) is not None and result.embedding is None:
         st.caption(f"The model of run {result.info.number} has no embedding, so there is no map of it.")
     else:
-        workspace.request_layout(kind)
+        workspace.runs.request_layout(kind)
         _wait_for_layout(workspace, kind)
 
 
 @st.fragment(run_every=1.0)
 def _wait_for_layout(workspace: Workspace, kind: str) -> None:
     """Look again until the worker has made the layout."""
-    status, message = workspace.layout_state(kind)
+    status, message = workspace.runs.layout_state(kind)
     if status == "done":
         st.rerun()
     failed = f"{LAYOUTS[kind]} could not be drawn: {message}"
@@ -87,7 +87,7 @@ def _wait_for_layout(workspace: Workspace, kind: str) -> None:
 
 
 def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigure:
-    graph, result = workspace.graph, workspace.result()
+    graph, result = workspace.graph, workspace.runs.result()
     node = str(at.get("node"))  # named only when it would not be among the points
     hidden = bool(at.get("blind"))
     verdicts = own_verdicts(workspace, state.analyst()) if hidden else all_verdicts(workspace)
@@ -104,13 +104,13 @@ def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigu
 
 def all_verdicts(workspace: Workspace) -> npt.NDArray[np.int8]:
     """(N,) as ``Labels.as_array``."""
-    return workspace.labels().as_array(workspace.graph.n_nodes)
+    return workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
 
 
 def own_verdicts(workspace: Workspace, analyst: str) -> npt.NDArray[np.int8]:
     """The same without verdicts of others: the ring would point at the one on the case in front."""
     graph, verdicts = workspace.graph, all_verdicts(workspace)
-    said = workspace.current().items()
+    said = workspace.verdicts.current().items()
     verdicts[graph.indices_of([v for v, event in said if event.analyst != analyst and v in graph])] = -1
     return verdicts
 
@@ -130,7 +130,7 @@ def _clicked(
 
 def _link(workspace: Workspace, at: dict[str, Any], opened: dict[str, Any] | None) -> None:
     """Mount the component, and tell it what the map shows now."""
-    run = workspace.current_run()
+    run = workspace.runs.in_use()
     drawn = {
         "node": at.get("node"),
         "blind": bool(at.get("blind")),

@@ -45,7 +45,7 @@ class TabQueue:
         if self.strategy is None:
             self.strategy = str(workspace.preference("strategy", None) or next(iter(STRATEGIES)))
         self.orders += 1
-        self.reranked, self.state = False, workspace.queue_basis().state
+        self.reranked, self.state = False, workspace.cases.basis().state
         self._show(self._ask(workspace, ROWS, analyst), ROWS)
 
     def lengthen(self, workspace: Workspace, analyst: str) -> None:
@@ -86,14 +86,14 @@ class TabQueue:
             "where": asdict(self.where),
             "complete": self.complete,
             "basis": as_json(basis),
-            "remark": workspace.queue_remark(len(open_), strategy=self.strategy, where=self.where),
-            "choice": asdict(workspace.queue_choice()),
+            "remark": workspace.cases.remark(len(open_), strategy=self.strategy, where=self.where),
+            "choice": asdict(workspace.cases.choice()),
             "merge": merge,
             "rows": None if has else as_json(rows),
         }
 
     def _ask(self, workspace: Workspace, n: int, analyst: str) -> list[QueueRow]:
-        return workspace.queue(strategy=self.strategy, n=n, where=self.where, analyst=analyst)
+        return workspace.cases.queue(strategy=self.strategy, n=n, where=self.where, analyst=analyst)
 
     def _show(self, rows: list[QueueRow], least: int) -> None:
         self.rows, self.complete = rows, len(rows) < least
@@ -103,5 +103,5 @@ class TabQueue:
         """Rows that wait for a verdict; all of them while reviewing."""
         if self.reviewing:
             return self.rows
-        labelled = workspace.current()
+        labelled = workspace.verdicts.current()
         return [row for row in self.rows if row.node_id not in labelled]

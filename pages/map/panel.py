@@ -54,7 +54,7 @@ def panel(workspace: Workspace, selection: Selection) -> None:
 
 
 def _by_verdict(workspace: Workspace, rows: IntArray) -> str:
-    verdicts = workspace.labels().as_array(workspace.graph.n_nodes)[rows]
+    verdicts = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)[rows]
     parts = [(1, "anomalous"), (0, "normal"), (-2, "unsure"), (-1, None)]
     counts = [(palette.VERDICT_WORDS[word], int((verdicts == code).sum())) for code, word in parts]
     return " · ".join(f"{word.lower()} {count:,}" for word, count in counts if count)
@@ -72,15 +72,17 @@ def _verdicts(workspace: Workspace, selection: Selection) -> None:
             if st.button(palette.VERDICT_WORDS[verdict.value], key=f"map-{verdict}", disabled=blocked):
                 _mark(workspace, selection, verdict, overrule=overrule, note=note.strip(), weight=rule.value)
                 st.rerun()
-    if workspace.can_undo(state.analyst()) and st.button("Undo my last verdicts", icon=":material/undo:"):
-        taken = len(workspace.undo(state.analyst()))
+    if workspace.verdicts.can_undo(state.analyst()) and st.button(
+        "Undo my last verdicts", icon=":material/undo:"
+    ):
+        taken = len(workspace.verdicts.undo(state.analyst()))
         st.toast(f"{taken:,} verdict{'s' * (taken != 1)} taken back.", icon=":material/undo:")
         st.rerun()
 
 
 def _to_mark(workspace: Workspace, selection: Selection) -> tuple[bool, int]:
     """Whether nodes with a verdict of their own are to be changed too, and how many are marked then."""
-    n, own = len(selection.nodes), len(workspace.given_singly(selection.nodes))
+    n, own = len(selection.nodes), len(workspace.verdicts.given_singly(selection.nodes))
     if not own:
         return False, n
     which = "the one that has" if own == 1 else f"the {own:,} that have"
@@ -95,7 +97,7 @@ def _to_mark(workspace: Workspace, selection: Selection) -> tuple[bool, int]:
 def _mark(workspace: Workspace, selection: Selection, verdict: Verdict, **values: Any) -> None:
     """Record the verdict and say how many nodes got it."""
     try:
-        events = workspace.record_group(
+        events = workspace.verdicts.record_group(
             selection.nodes, verdict, analyst=state.analyst(), source="map", **values
         )
     except LabelError as error:
@@ -130,12 +132,12 @@ def _counting(n: int) -> GroupRule:
 
 def _list(workspace: Workspace, rows: IntArray) -> None:
     """The selected nodes, highest score first."""
-    graph, result = workspace.graph, workspace.result()
+    graph, result = workspace.graph, workspace.runs.result()
     if result is not None:
         rows = rows[np.argsort(np.asarray(result.rank)[rows], kind="stable")]
     shown = rows[:LISTED]
     words = {1: "anomalous", 0: "normal", -2: "unsure", -1: ""}
-    verdicts = workspace.labels().as_array(graph.n_nodes)[shown]
+    verdicts = workspace.verdicts.labels().as_array(graph.n_nodes)[shown]
     link = f"/Label?project={quote(workspace.id)}&case="
     table = pd.DataFrame(
         {

@@ -17,10 +17,10 @@ TRAIN = "pages/3_Train.py"
 
 def no_result(workspace: Workspace) -> None:
     """No run has ended yet: show the one under way, or offer to start the first."""
-    if workspace.active_run() is not None:
+    if workspace.runs.active() is not None:
         _first_run(workspace)
         return
-    last = next(iter(workspace.runs()), None)
+    last = next(iter(workspace.runs.all()), None)
     if last is not None and last.message:
         st.error(f"Run {last.number} ended without scores: {last.message}", icon=":material/error:")
     st.info(
@@ -29,14 +29,14 @@ def no_result(workspace: Workspace) -> None:
     )
     if st.button("Rank the nodes now", type="primary", icon=":material/play_arrow:"):
         with errors_shown():
-            workspace.ensure_ranked()
+            workspace.runs.ensure_ranked()
         st.rerun()
     st.page_link(TRAIN, label="Choose a model on the Train page", icon=":material/tune:")
 
 
 @st.fragment(run_every=0.7)
 def _first_run(workspace: Workspace) -> None:
-    run = workspace.active_run()
+    run = workspace.runs.active()
     if run is None:
         st.rerun()
     elif run.epochs:
@@ -64,15 +64,15 @@ def no_embedding(workspace: Workspace, model: str, number: int) -> None:
 @st.fragment(run_every=1.0)
 def layout_progress(workspace: Workspace, kind: str, run_id: str) -> None:
     """How far a layout is; the page is drawn anew when it is there."""
-    status, message = workspace.layout_state(kind, run_id)
-    title = f"{LAYOUTS[kind]} of run {workspace.run(run_id).number}"
+    status, message = workspace.runs.layout_state(kind, run_id)
+    title = f"{LAYOUTS[kind]} of run {workspace.runs.get(run_id).number}"
     if status == "done":
         st.rerun()
     elif status == "failed":
         st.error(f"{title} could not be made: {message or 'no reason was given'}", icon=":material/error:")
         if st.button("Try again", key=f"again-{kind}-{run_id}", icon=":material/refresh:"):
             state.forget(f"layout-asked:{run_id}:{kind}")
-            workspace.request_layout(kind, run_id)
+            workspace.runs.request_layout(kind, run_id)
             st.rerun()
     else:
         asked = state.made_once(f"layout-asked:{run_id}:{kind}", monotonic)

@@ -40,7 +40,7 @@ class Look:
 
 def draw(workspace: Workspace) -> None:
     """The page below its title."""
-    result = workspace.result()
+    result = workspace.runs.result()
     if result is None:
         no_result(workspace)
     elif result.embedding is None:
@@ -53,7 +53,7 @@ def draw(workspace: Workspace) -> None:
 def _explorer(workspace: Workspace) -> None:
     """Controls, chart and list: selecting reruns this part only."""
     with errors_shown():
-        result = workspace.result()
+        result = workspace.runs.result()
         if result is None:
             st.rerun()
         selection = state.made_once(f"map:{workspace.id}", Selection)
@@ -68,12 +68,12 @@ def _explorer(workspace: Workspace) -> None:
 def _earlier(workspace: Workspace, result: Result) -> list[RunInfo]:
     """Finished runs before a result: those of its model first, as others rank differently; newest first."""
     info = result.info
-    done = [run for run in workspace.runs() if run.status == "done" and run.number < info.number]
+    done = [run for run in workspace.runs.all() if run.status == "done" and run.number < info.number]
     return sorted(done, key=lambda run: run.model != info.model)
 
 
 def _has_map(workspace: Workspace, run: RunInfo) -> bool:
-    found = workspace.result(run.id)
+    found = workspace.runs.result(run.id)
     return found is not None and found.embedding is not None
 
 
@@ -126,7 +126,7 @@ def _chart(workspace: Workspace, result: Result, look: Look, selection: Selectio
             icon=":material/info:",
         )
         return
-    verdicts = workspace.labels().as_array(workspace.graph.n_nodes)
+    verdicts = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
     on_map = look.view == "map"
     drawn = _figure(workspace, result, look, positions, verdicts, selection)
     if drawn is None:
@@ -158,12 +158,12 @@ def _say_what_is_left_out(n: int, outside: int) -> None:
 
 def _positions(workspace: Workspace, kind: str, run_id: str) -> npt.NDArray[Any] | None:
     """The layout asked for; while it is being made, say so and give the PCA."""
-    if (found := workspace.layout(kind, run_id)) is not None:
+    if (found := workspace.runs.layout(kind, run_id)) is not None:
         return np.asarray(found)
-    if workspace.layout_state(kind, run_id)[0] == "none":
-        workspace.request_layout(kind, run_id)
+    if workspace.runs.layout_state(kind, run_id)[0] == "none":
+        workspace.runs.request_layout(kind, run_id)
     layout_progress(workspace, kind, run_id)
-    fallback = workspace.layout("pca", run_id)
+    fallback = workspace.runs.layout("pca", run_id)
     return None if fallback is None else np.asarray(fallback)
 
 
@@ -208,7 +208,7 @@ def _before_after(
     names: npt.NDArray[np.object_],
 ) -> MapFigure | None:
     run = look.before
-    earlier = workspace.result(run.id) if run else None
+    earlier = workspace.runs.result(run.id) if run else None
     if run is None or earlier is None:
         st.info("The earlier run has no scores any more. Choose another one.", icon=":material/info:")
         return None
@@ -233,7 +233,7 @@ def _colouring(
     if look.colour == _VERDICT:
         return colours.by_verdict(verdicts)
     if look.colour == _MOVED and look.before is not None:
-        earlier = workspace.result(look.before.id)
+        earlier = workspace.runs.result(look.before.id)
         if earlier is not None:
             return colours.by_movement(np.asarray(earlier.percentile), percentile)
     table = workspace.graph.node_table

@@ -18,7 +18,7 @@ _LISTED = 10
 
 def show_comparison(workspace: Workspace) -> None:
     """Choose two finished runs and see what changed between them."""
-    done = sorted((run for run in workspace.runs() if run.status == "done"), key=lambda r: -r.number)
+    done = sorted((run for run in workspace.runs.all() if run.status == "done"), key=lambda r: -r.number)
     if len(done) < 2:
         st.info(
             "Comparing needs two finished runs. Label a few nodes and train again: the change is shown here.",
@@ -67,7 +67,7 @@ def _top(workspace: Workspace) -> int:
 
 
 def _comparison(workspace: Workspace, before: RunInfo, after: RunInfo, k: int) -> None:
-    found = workspace.compare(before.id, after.id, k=k)
+    found = workspace.runs.compare(before.id, after.id, k=k)
     figures = (
         ("Rank correlation", f"{found.correlation:.3f}", "Spearman's, over all nodes: 1 is the same order."),
         (f"New in the top {found.k}", f"{len(found.entered):,}", None),

@@ -22,7 +22,7 @@ _NEEDS = {
 
 def show_form(workspace: Workspace) -> None:
     """Model, its own parameters, device and the button; only what the chosen model has."""
-    busy = workspace.active_run() is not None
+    busy = workspace.runs.active() is not None
     model = st.selectbox(
         "Model", list(REGISTRY), format_func=lambda name: f"{REGISTRY[name].title}", key="model"
     )
@@ -53,7 +53,7 @@ def show_form(workspace: Workspace) -> None:
 
 def _start(workspace: Workspace, model: str, params: dict[str, Any], device: str, seed: int) -> None:
     try:
-        workspace.start_run(model, params=params, device=device, seed=seed)
+        workspace.runs.start(model, params=params, device=device, seed=seed)
     except GadError as error:
         st.error(str(error), icon=":material/error:")
         return
@@ -63,7 +63,7 @@ def _start(workspace: Workspace, model: str, params: dict[str, Any], device: str
 
 def missing_labels(workspace: Workspace, model: str) -> str:
     """What a model still needs before it can be trained, or an empty text."""
-    counts, needs = workspace.counts(), REGISTRY[model].needs
+    counts, needs = workspace.verdicts.counts(), REGISTRY[model].needs
     if needs == BOTH and not (counts["normal"] and counts["anomalous"]):
         return (
             f"This model needs labels of both kinds; there are {counts['normal']} normal and "

@@ -32,14 +32,14 @@ def show_left(workspace: Workspace) -> None:
         "Stop when found, per cent",
         min_value=1,
         max_value=99,
-        value=round(100 * workspace.least_recall()),
+        value=round(100 * workspace.insight.least_recall()),
         key="insight-recall",
         width=220,
         help="The advice to stop waits until this part of all anomalies is found for sure.",
     )
-    if int(wanted) != round(100 * workspace.least_recall()):
+    if int(wanted) != round(100 * workspace.insight.least_recall()):
         workspace.set_preference("least_recall", int(wanted) / 100)
-    report = workspace.audit_report(k)
+    report = workspace.insight.audit(k)
     columns = st.columns(4)
     figures = (
         (f"Precision of the top {report.top:,}", _percent(report.precision), precision_words(report)),

@@ -15,7 +15,7 @@ _LISTED = 8
 
 def show_moved(workspace: Workspace) -> None:
     """Risers and fallers of the run in use side by side."""
-    found = workspace.moved(n=_LISTED)
+    found = workspace.insight.moved(n=_LISTED)
     if found.before is None or found.after is None:
         st.info(found.reason, icon=":material/info:")
         return

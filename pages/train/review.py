@@ -16,9 +16,9 @@ _OTHER = {"normal": "anomalous", "anomalous": "normal"}
 
 def show_second_look(workspace: Workspace) -> None:
     """Labelled cases in doubt, each with its reasons and ways to settle it."""
-    cases = workspace.second_look(_LISTED)
+    cases = workspace.insight.second_look(_LISTED)
     if not cases:
-        st.info(workspace.nothing_in_doubt(), icon=":material/info:")
+        st.info(workspace.insight.nothing_in_doubt(), icon=":material/info:")
         return
     st.caption("A wrong verdict misleads the next run. Keep it or change it; either settles the case.")
     for case in cases:
@@ -41,7 +41,7 @@ def _case(workspace: Workspace, case: SecondLook) -> None:
 
 def show_agreement(workspace: Workspace) -> None:
     """Kappa with its meaning, pairs of analysts, and the disputes to settle."""
-    found = workspace.agreement()
+    found = workspace.insight.agreement()
     if found.kappa is None:
         st.info(found.reason, icon=":material/info:")
     else:

@@ -26,12 +26,12 @@ _SHOWN = "train-shown-run"  # the run whose curves are looked at
 
 def show_progress(workspace: Workspace) -> None:
     """The run at work, refreshed twice a second; without one, the curves of the run last looked at."""
-    live = workspace.active_run()
+    live = workspace.runs.active()
     every = 0.5 if live else None
 
     @st.fragment(run_every=every)
     def progress() -> None:
-        now = workspace.active_run()
+        now = workspace.runs.active()
         if _stand(now) != _stand(live):
             st.rerun()  # it started, ended, or another one did: the whole page follows
         shown = now or _looked_at(workspace)
@@ -52,7 +52,7 @@ def _stand(run: RunInfo | None) -> tuple[str, str] | None:
 
 def _looked_at(workspace: Workspace) -> RunInfo | None:
     """The run chosen in the list, else the newest."""
-    runs = workspace.runs()
+    runs = workspace.runs.all()
     chosen = state.remembered(_SHOWN, None)
     return next((run for run in runs if run.id == chosen), newest(runs))
 
@@ -71,7 +71,7 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         st.markdown(f"**Run {run.number}**  ·  {title_of(run)}")
         _badge(run)
         if run.live and st.button("Cancel", key="cancel", icon=":material/stop_circle:"):
-            workspace.cancel_run(run.id)
+            workspace.runs.cancel(run.id)
             st.toast(f"Run {run.number} is asked to stop; labels are untouched.")
             st.rerun(scope="app")
     if run.live:
@@ -82,7 +82,7 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
         say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
     st.plotly_chart(
-        curves_figure(workspace.history_of(run.id)),
+        curves_figure(workspace.runs.history(run.id)),
         key="curves",
         config={"displayModeBar": False},
         theme="streamlit",
@@ -130,7 +130,7 @@ def _badge(run: RunInfo) -> None:
 
 def show_runs(workspace: Workspace) -> None:
     """All runs, newest first: figures, roll back, delete."""
-    runs = sorted(workspace.runs(), key=lambda r: -r.number)
+    runs = sorted(workspace.runs.all(), key=lambda r: -r.number)
     if not runs:
         st.caption("None yet.")
     for run in runs[:_NEWEST]:
@@ -166,7 +166,7 @@ def _run_row(workspace: Workspace, run: RunInfo) -> None:
 
 def _use(workspace: Workspace, run: RunInfo) -> None:
     try:
-        workspace.use_run(run.id)
+        workspace.runs.use(run.id)
     except GadError as error:
         st.error(str(error), icon=":material/error:")
         return
@@ -178,7 +178,7 @@ def _delete(workspace: Workspace, run: RunInfo) -> None:
     st.markdown(f"Delete run {run.number} with its scores and model? Labels stay.")
     if st.button("Delete for good", key=f"delete-{run.number}", type="primary", icon=":material/delete:"):
         try:
-            workspace.delete_run(run.id)
+            workspace.runs.delete(run.id)
         except GadError as error:
             st.error(str(error), icon=":material/error:")
             return

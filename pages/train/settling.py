@@ -36,7 +36,7 @@ def case_link(node_id: str, key: str) -> None:
 def settle_button(workspace: Workspace, node_id: str, verdict: str, text: str, key: str) -> None:
     """A button that records the verdict that settles a case."""
     if st.button(text, key=f"settle-{verdict}-{key}"):
-        workspace.settle(node_id, verdict, analyst=state.analyst())
+        workspace.verdicts.settle(node_id, verdict, analyst=state.analyst())
         name = literal(workspace.graph.full_name(workspace.graph.index_of(node_id)))
         st.toast(f"{name}: settled as {VERDICT_WORDS[verdict].lower()}. Undo it on the Label page.")
         st.rerun()

@@ -25,4 +25,6 @@ def marked(page: Page, node: str, verdict: str) -> None:
 
 
 def verdicts(workspace: Workspace) -> dict[str, str]:
-    return {node: event.verdict.value for node, event in workspace.current().items() if event.verdict}
+    return {
+        node: event.verdict.value for node, event in workspace.verdicts.current().items() if event.verdict
+    }

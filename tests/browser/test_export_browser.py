@@ -40,7 +40,7 @@ def test_the_flagged_list_is_filtered_downloaded_and_read_again(
     assert len(rows) == manifest["rows"] == 20
     assert manifest["sha256"] == hashlib.sha256(content).hexdigest()
     assert [int(row["rank"]) for row in rows] == sorted(int(row["rank"]) for row in rows)
-    assert {row["run_id"] for row in rows} == {workspace.current_run().id}
+    assert {row["run_id"] for row in rows} == {workspace.runs.in_use().id}
     again = pd.read_parquet(io.BytesIO(download(page, "download-parquet")))
     assert list(again["node_id"]) == [row["node_id"] for row in rows]
 

@@ -60,7 +60,7 @@ def test_forty_quick_keys_are_all_recorded(opened, rerank) -> None:
     for key in keys:
         page.keyboard.press(key)
     settled(page)
-    events = sorted(workspace.current().values(), key=lambda event: event.id)
+    events = sorted(workspace.verdicts.current().values(), key=lambda event: event.id)
     words = {"a": "anomalous", "n": "normal", "u": "unsure"}
     assert [event.verdict.value for event in events] == [words[key] for key in keys]
     same = 2 if rerank else len(order)  # the case on screen and the next stay
@@ -110,7 +110,7 @@ def test_keys_are_silent_while_a_note_is_written(opened) -> None:
     page.keyboard.press("Enter")
     settled(page)
     assert verdicts(workspace) == {}
-    assert workspace.case(node).note == "paid an unusual sum"
+    assert workspace.cases.card(node).note == "paid an unusual sum"
     page.keyboard.press("a")
     marked(page, node, "anomalous")
 
@@ -146,7 +146,7 @@ def test_a_verdict_for_a_selection_is_one_step_to_undo(opened) -> None:
     page, workspace = opened
     order = rows(page)
     chosen = order[2:12]
-    offered = {case.node_id: case.inclusion_probability for case in workspace.queue(n=50)}
+    offered = {case.node_id: case.inclusion_probability for case in workspace.cases.queue(n=50)}
     row(page, chosen[0]).click(modifiers=["Control"])
     row(page, chosen[-1]).click(modifiers=["Shift"])
     expect(part(page, "selection")).to_contain_text("10 nodes")
@@ -156,7 +156,7 @@ def test_a_verdict_for_a_selection_is_one_step_to_undo(opened) -> None:
     shows(page, order[0])
     settled(page)
     assert verdicts(workspace) == dict.fromkeys(chosen, "anomalous")
-    drawn = {node: event.inclusion_probability for node, event in workspace.current().items()}
+    drawn = {node: event.inclusion_probability for node, event in workspace.verdicts.current().items()}
     assert drawn == {node: offered[node] for node in chosen}
     page.keyboard.press("z")
     for node in chosen:
@@ -176,7 +176,7 @@ def test_the_group_of_a_case_is_labelled_as_one(opened) -> None:
     expect(part(page, "ring")).to_be_hidden()
     settled(page)
     assert verdicts(workspace) == dict.fromkeys(members, "normal")
-    assert [n for n, event in workspace.current().items() if event.strategy] == [node]
+    assert [n for n, event in workspace.verdicts.current().items() if event.strategy] == [node]
     page.keyboard.press("z")
     settled(page)
     assert verdicts(workspace) == {}
@@ -185,7 +185,7 @@ def test_the_group_of_a_case_is_labelled_as_one(opened) -> None:
 def test_the_dialog_says_how_much_a_group_counts(opened) -> None:
     page, workspace = opened
     ids = [str(node) for node in workspace.graph.node_ids]
-    node = next(node for node in ids if len(workspace.ring(node).node_ids) > 3)
+    node = next(node for node in ids if len(workspace.cases.group(node).node_ids) > 3)
     page.goto(f"{page.url}&case={node}")
     shows(page, node)
     expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible()
@@ -205,7 +205,7 @@ def test_the_dialog_says_how_much_a_group_counts(opened) -> None:
     part(page, "counts-root").click()
     part(page, "group-anomalous").click()
     settled(page)
-    weights = {marked: event.weight for marked, event in workspace.current().items()}
+    weights = {marked: event.weight for marked, event in workspace.verdicts.current().items()}
     assert weights.pop(node) == 1
     assert list(weights.values()) == pytest.approx([1 / (others - 1) ** 0.5] * (others - 1))
 
@@ -230,7 +230,7 @@ def test_the_picture_shows_what_raises_and_lowers_the_score_while_why_is_open(ta
     assert reasons_in_view(page) == {"nodes": {}, "edges": {}}
     page.keyboard.press("w")
     wait_for_reasons(page, first)
-    shown, told = reasons_in_view(page), workspace.explain(first)
+    shown, told = reasons_in_view(page), workspace.insight.explain(first)
     ups = {part.name for part in told.neighbours if part.value > 0}
     assert {node for node, way in shown["nodes"].items() if way == "up"} <= ups
     falls = {part.name for part in told.edges if part.value < 0}  # without the edge the score falls
@@ -244,7 +244,7 @@ def test_the_picture_shows_what_raises_and_lowers_the_score_while_why_is_open(ta
     page.keyboard.press("j")
     shows(page, second)
     wait_for_reasons(page, second)
-    of_second = {part.name for part in workspace.explain(second).neighbours}
+    of_second = {part.name for part in workspace.insight.explain(second).neighbours}
     assert set(reasons_in_view(page)["nodes"]) <= of_second
     page.keyboard.press("w")
     expect(page.locator(".gv-why")).to_be_hidden()
@@ -279,9 +279,9 @@ def test_neighbours_are_unfolded_folded_and_unfolded_again(opened) -> None:
     page, workspace = opened
     centre = rows(page)[0]
     shows(page, centre)
-    view = workspace.neighbourhood(centre)
+    view = workspace.cases.neighbourhood(centre)
     node = max(view.nodes[1:], key=lambda node: node.hidden).node_id
-    more = len(workspace.neighbourhood(centre, expanded=[node]).nodes)
+    more = len(workspace.cases.neighbourhood(centre, expanded=[node]).nodes)
     picture = page.locator("[data-testid=graph] .gv")
     expect(picture).to_have_attribute("data-nodes", str(len(view.nodes)))
     choose(page, node, "Show more of its neighbours")

@@ -37,7 +37,7 @@ def test_base_and_bars_of_why_add_up_to_the_score(tabs, server, project) -> None
     said = part(page, "why-sum").text_content()
     score, base, *gap = map(number, re.findall(r"[−]?\d+\.\d+", said))
     assert score == pytest.approx(base + sum([*attributes.values(), *neighbours.values(), *gap]), abs=1e-9)
-    told = workspace.explain(rows(page)[0])
+    told = workspace.insight.explain(rows(page)[0])
     assert len(told.neighbours) > len(neighbours)  # some are cut
     assert list(neighbours)[-1] == "other nodes"
     assert "e-" not in part(page, "why").text_content()
@@ -89,10 +89,10 @@ def test_nodes_that_share_a_name_show_their_ids(tabs, server, project) -> None:
     first = rows(page)[0]
     expect(row(page, first).locator(".rf-id")).to_have_text(first)
     part(page, "tab-similar").click()
-    similar = [case.node_id for case in workspace.case(first).similar]
+    similar = [case.node_id for case in workspace.cases.card(first).similar]
     expect(page.locator(".rf-rowlist .rf-id")).to_have_text(similar)
     page.keyboard.press("g")
-    expect(part(page, "ring").locator(".rf-id")).to_have_text(workspace.ring(first).node_ids)
+    expect(part(page, "ring").locator(".rf-id")).to_have_text(workspace.cases.group(first).node_ids)
 
 
 def test_a_note_says_how_it_is_saved_and_that_it_was(opened) -> None:
@@ -130,7 +130,7 @@ def test_a_selection_says_which_nodes_had_a_verdict(opened) -> None:
     told = "3 nodes marked anomalous, 1 of them had another verdict. Z takes all of them back."
     expect(part(page, "toasts")).to_contain_text(told)
     settled(page)
-    assert {event.verdict for event in workspace.current().values()} == {"anomalous"}
+    assert {event.verdict for event in workspace.verdicts.current().values()} == {"anomalous"}
     for node in (first, second, third):
         row(page, node).click(modifiers=["Control"])
     page.keyboard.press("a")
@@ -139,17 +139,17 @@ def test_a_selection_says_which_nodes_had_a_verdict(opened) -> None:
     settled(page)
     page.keyboard.press("z")  # the step that changed nothing
     settled(page)
-    assert {event.verdict for event in workspace.current().values()} == {"anomalous"}
+    assert {event.verdict for event in workspace.verdicts.current().values()} == {"anomalous"}
     page.keyboard.press("z")
     settled(page)
-    assert {node: event.verdict for node, event in workspace.current().items()} == {first: "normal"}
+    assert {node: event.verdict for node, event in workspace.verdicts.current().items()} == {first: "normal"}
 
 
 def test_a_dispute_is_settled_on_the_card(tabs, server, project) -> None:
     workspace, page = project(), tabs.new()
-    node = workspace.queue(n=1)[0].node_id
-    workspace.record(node, "anomalous", analyst="ann")
-    workspace.record(node, "normal", analyst="bob")
+    node = workspace.cases.queue(n=1)[0].node_id
+    workspace.verdicts.record(node, "anomalous", analyst="ann")
+    workspace.verdicts.record(node, "normal", analyst="bob")
     page.goto(f"{server.page_of(workspace)}&case={node}")
     line = part(page, "dispute")
     expect(line).to_contain_text("ann: anomalous, bob: normal")
@@ -157,18 +157,18 @@ def test_a_dispute_is_settled_on_the_card(tabs, server, project) -> None:
     expect(line).to_have_count(0)
     expect(part(page, "mark-anomalous")).to_have_attribute("aria-pressed", "true")
     settled(page)
-    assert workspace.agreement().settled == 1
+    assert workspace.insight.agreement().settled == 1
     page.keyboard.press("z")
     expect(line).to_be_visible()
     settled(page)
-    assert len(workspace.agreement().disputed) == 1
+    assert len(workspace.insight.agreement().disputed) == 1
 
 
 def test_blind_mode_hides_what_others_said_until_one_has_judged(tabs, server, project) -> None:
     workspace, page = project(), tabs.new()
-    nodes = [row.node_id for row in workspace.queue(n=2)]
-    workspace.record(nodes[0], "anomalous", analyst="bo")
-    workspace.record(nodes[1], "normal", analyst="bo")
+    nodes = [row.node_id for row in workspace.cases.queue(n=2)]
+    workspace.verdicts.record(nodes[0], "anomalous", analyst="bo")
+    workspace.verdicts.record(nodes[1], "normal", analyst="bo")
     open_label(page, server, workspace)
     part(page, "filter").select_option("others")
     expect(row(page, nodes[0]).locator(".rf-chip[data-verdict='anomalous']")).to_have_count(1)
@@ -182,7 +182,7 @@ def test_blind_mode_hides_what_others_said_until_one_has_judged(tabs, server, pr
     page.keyboard.press("n")
     expect(row(page, nodes[0]).locator(".rf-chip[data-verdict='normal']")).to_have_count(1)
     settled(page)
-    assert len(workspace.agreement().disputed) == 1
+    assert len(workspace.insight.agreement().disputed) == 1
 
 
 def test_the_card_of_a_case_fetched_ahead_follows_verdicts_on_its_neighbours(opened) -> None:
@@ -195,7 +195,7 @@ def test_the_card_of_a_case_fetched_ahead_follows_verdicts_on_its_neighbours(ope
     expect(around).to_contain_text(f"{len(near)} unlabelled")
     page.keyboard.press("k")
     shows(page, first)
-    workspace.record(next(other for other in near if other != first), "anomalous", analyst="bo")
+    workspace.verdicts.record(next(other for other in near if other != first), "anomalous", analyst="bo")
     page.keyboard.press("j")
     shows(page, node)
     expect(around).to_contain_text("1 anomalous", timeout=15_000)

@@ -28,7 +28,7 @@ def test_two_people_see_each_others_labels(tabs, server, project) -> None:
     ben.keyboard.press("n")
     marked(ana, second, "normal")
     settled(ben)
-    assert {node: event.analyst for node, event in workspace.current().items()} == {
+    assert {node: event.analyst for node, event in workspace.verdicts.current().items()} == {
         first: "ana",
         second: "ben",
     }
@@ -51,7 +51,7 @@ def test_a_retrain_brings_a_new_order_and_leaves_the_case(tabs, server, project)
     top = next(other for other in rows(page) if other != node)
     page.keyboard.press("u")
     shows(page, top)
-    assert workspace.current_run().number == 2
+    assert workspace.runs.in_use().number == 2
 
 
 def test_enough_verdicts_retrain_by_themselves(tabs, server, project) -> None:
@@ -64,7 +64,7 @@ def test_enough_verdicts_retrain_by_themselves(tabs, server, project) -> None:
     settled(page)
     expect(part(page, "model")).to_contain_text("Run 2", timeout=120_000)
     expect(part(page, "counts").locator("[data-count=fresh] b")).to_have_text("0")
-    used = workspace.current_run()
+    used = workspace.runs.in_use()
     assert (used.number, used.normal + used.anomalous) == (2, 48)
 
 
@@ -94,7 +94,7 @@ def test_how_cases_are_chosen_can_be_tuned(tabs, server, project) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".rf-row .rf-audit").nth(8)).to_be_attached()
     settled(page)
-    choice = workspace.queue_choice()
+    choice = workspace.cases.choice()
     assert (choice.audit_share, choice.dial, choice.near_duplicates) == (0.5, 1.0, True)
     part(page, "strategy").select_option("top")
     settled(page)
@@ -223,7 +223,7 @@ def test_the_queue_follows_a_verdict_until_the_next_run(
     expect(basis).to_have_text("Run 1")
     part(page, "provisional").click()
     expect(basis).to_contain_text("Provisional")
-    assert workspace.train("sgc-lr").status == "done"
+    assert workspace.runs.train("sgc-lr").status == "done"
     expect(basis).to_have_text("Run 2")
     expect(moved).to_have_count(0)
     expect(part(page, "provisional-place")).to_have_count(0)
@@ -244,7 +244,9 @@ def test_the_first_verdicts_of_a_project_move_the_queue(
     expect(needed).to_contain_text("3 more anomalous and 3 more normal")
     after = rows(page)
     assert after[:2] == before[:2]  # decided, on screen
-    typical = [row.node_id for row in workspace.queue(n=40, provisional=False) if "typical" in row.reason]
+    typical = [
+        row.node_id for row in workspace.cases.queue(n=40, provisional=False) if "typical" in row.reason
+    ]
     assert set(before[4:8]) <= set(typical)
     assert not set(after[6:12]) & set(typical)  # two of four hit: the ranking is followed
     page.keyboard.press("n")
@@ -256,7 +258,7 @@ def test_an_open_random_check_stays_one_when_a_run_comes_in(opened) -> None:
     page, workspace = opened
     mark = page.locator("[data-testid=queue] .rf-row", has=page.locator(".rf-audit")).first
     node = mark.get_attribute("data-node")
-    offered = next(case for case in workspace.queue(n=60) if case.node_id == node)
+    offered = next(case for case in workspace.cases.queue(n=60) if case.node_id == node)
     page.keyboard.press("n")
     row(page, node).click()
     shows(page, node)
@@ -265,7 +267,7 @@ def test_an_open_random_check_stays_one_when_a_run_comes_in(opened) -> None:
     settled(page)
     page.keyboard.press("a")
     settled(page)
-    event = workspace.current()[node]
+    event = workspace.verdicts.current()[node]
     assert (event.strategy, event.inclusion_probability, event.drawn_after) == (
         "audit",
         offered.inclusion_probability,
@@ -279,7 +281,7 @@ def test_a_queue_without_cases_says_why_and_leaves_room_for_its_controls(opened)
     expect(part(page, "queue-state")).to_contain_text("No confirmed anomaly yet")
     pane = page.locator(".rf-queue").evaluate("e => e.getBoundingClientRect().right")
     assert part(page, "tune").evaluate("e => e.getBoundingClientRect().right") <= pane
-    workspace.record_group([str(node) for node in workspace.graph.node_ids], "normal")
+    workspace.verdicts.record_group([str(node) for node in workspace.graph.node_ids], "normal")
     part(page, "strategy").select_option("top")
     expect(part(page, "queue-state")).to_have_text("Every node has a verdict.")
 
@@ -288,6 +290,6 @@ def test_another_filter_brings_its_first_case_to_the_front(opened) -> None:
     page, workspace = opened
     front, *_, other = rows(page)
     shows(page, front)
-    workspace.record(other, "anomalous", analyst="bo")
+    workspace.verdicts.record(other, "anomalous", analyst="bo")
     part(page, "filter").select_option("others")
     shows(page, other)

@@ -52,7 +52,7 @@ def page(server: Server, tabs: Tabs, trained: Workspace) -> Page:
 
 def loneliest(workspace: Workspace) -> str:
     """The node that stands farthest from all others on the map: nothing else is hit by a click on it."""
-    xy = np.asarray(workspace.layout("pca"), dtype=float)
+    xy = np.asarray(workspace.runs.layout("pca"), dtype=float)
     xy = (xy - xy.min(0)) / np.ptp(xy, axis=0)
     apart = np.linalg.norm(xy[:, None] - xy[None], axis=2) + 9 * np.eye(len(xy))
     return str(workspace.graph.node_ids[apart.min(1).argmax()])
@@ -103,7 +103,7 @@ def test_a_click_on_a_point_opens_its_case(page: Page, trained: Workspace) -> No
 
 
 def test_a_lasso_gives_one_verdict_to_all_and_one_undo_takes_it_back(page: Page, trained: Workspace) -> None:
-    before = {node: event.verdict for node, event in trained.current().items()}
+    before = {node: event.verdict for node, event in trained.verdicts.current().items()}
     draw_lasso(page)
     n = selected(page)
     assert n > 1
@@ -111,12 +111,12 @@ def test_a_lasso_gives_one_verdict_to_all_and_one_undo_takes_it_back(page: Page,
         page.get_by_text(re.compile("Yes, label all")).click()
     page.get_by_role("button", name="Unsure").click()
     expect(page.get_by_text(f"{n:,} nodes marked unsure.")).to_be_visible()
-    unsure = {node for node, event in trained.current().items() if event.verdict == "unsure"}
+    unsure = {node for node, event in trained.verdicts.current().items() if event.verdict == "unsure"}
     assert len(unsure) == n
-    assert len({trained.current()[node].group for node in unsure}) == 1
+    assert len({trained.verdicts.current()[node].group for node in unsure}) == 1
     page.get_by_role("button", name="Undo my last verdicts").click()
     expect(page.get_by_text(f"{n:,} verdicts taken back.")).to_be_visible()
-    assert {node: event.verdict for node, event in trained.current().items()} == before
+    assert {node: event.verdict for node, event in trained.verdicts.current().items()} == before
 
 
 def test_a_selection_outlives_a_change_of_colours_and_ends_with_clear(page: Page) -> None:

@@ -51,7 +51,7 @@ def test_a_person_practises_and_sees_the_own_curve(
     expect(curve.locator(".js-plotly-plot")).to_be_visible()
     expect(curve.locator(".legendtext", has_text="You (ana)")).to_be_visible()
     expect(page.get_by_test_id("stMetric").filter(has_text="Verdicts").first).to_contain_text("5")
-    assert workspace.counts()["anomalous"] == 0
+    assert workspace.verdicts.counts()["anomalous"] == 0
     page.get_by_role("button", name="Start over").click()
     press(page.locator(".st-key-self-play-reset").get_by_role("button"), begin)
     assert copies(workspace) == []

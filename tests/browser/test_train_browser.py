@@ -30,7 +30,7 @@ def open_train(page: Page, server: Server, workspace: Workspace) -> None:
 def start_long_run(workspace: Workspace) -> str:
     """A run that goes on until it is stopped."""
     params = {"epochs": LONG, "patience": None, "lambda_": 1.0, "folds": 2}
-    return workspace.start_run("an", params=params, device="cpu").id
+    return workspace.runs.start("an", params=params, device="cpu").id
 
 
 def test_a_run_is_started_watched_and_taken_into_use(
@@ -48,7 +48,7 @@ def test_a_run_is_started_watched_and_taken_into_use(
     expect(row).to_contain_text("done", timeout=90_000)
     expect(row).to_contain_text("in use")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    assert workspace.run("2").params["epochs"] == 30
+    assert workspace.runs.get("2").params["epochs"] == 30
     page.locator(".st-key-use-1").get_by_role("button").click()
     expect(page.locator(".st-key-run-1")).to_contain_text("in use")
 
@@ -69,7 +69,7 @@ def test_a_reload_and_a_second_browser_show_the_same_run_and_either_can_cancel(
     cancel.click()
     for page in (first, second):
         expect(page.locator(".st-key-run-2")).to_contain_text("cancelled", timeout=60_000)
-    assert workspace.counts()["anomalous"] == 8
+    assert workspace.verdicts.counts()["anomalous"] == 8
 
 
 def test_a_killed_worker_is_reported_and_labels_are_safe(
@@ -79,17 +79,17 @@ def test_a_killed_worker_is_reported_and_labels_are_safe(
     start_long_run(workspace)
     open_train(page, server, workspace)
     expect(page.locator(".st-key-run-2")).to_contain_text("running", timeout=90_000)
-    os.kill(int(workspace.worker_state()["pid"]), signal.SIGKILL)
+    os.kill(int(workspace.runs.worker_state()["pid"]), signal.SIGKILL)
     row = page.locator(".st-key-run-2")
     expect(row).to_contain_text("failed", timeout=90_000)
     expect(row).to_contain_text(re.compile("labels", re.IGNORECASE))  # the message says that they are safe
-    assert workspace.counts()["normal"] == 30
+    assert workspace.verdicts.counts()["normal"] == 30
     expect(page.get_by_role("button", name="Train", exact=True)).to_be_enabled()
 
 
 def test_the_tab_that_was_left_is_there_again(server: Server, tabs: Tabs, workspace: Workspace) -> None:
-    node = next(node for node, event in workspace.current().items() if event.verdict == "normal")
-    workspace.record(node, "anomalous", analyst="bo")
+    node = next(node for node, event in workspace.verdicts.current().items() if event.verdict == "normal")
+    workspace.verdicts.record(node, "anomalous", analyst="bo")
     page = tabs.new()
     open_train(page, server, workspace)
     page.get_by_role("tab", name="Second look").click()

@@ -276,39 +276,39 @@ def _is_number(text: str) -> bool:
 
 def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None:
     workspace = Workspace.open(project)
-    node = next(str(n) for n in workspace.graph.node_ids if len(workspace.ring(str(n)).node_ids) > 4)
-    main(["label", workspace.ring(node).node_ids[-1], "anomalous", "-p", project])
-    proposed = workspace.ring(node)
+    node = next(str(n) for n in workspace.graph.node_ids if len(workspace.cases.group(str(n)).node_ids) > 4)
+    main(["label", workspace.cases.group(node).node_ids[-1], "anomalous", "-p", project])
+    proposed = workspace.cases.group(node)
     open_others = len(proposed.node_ids) - 2
     shown = spoken(capsys, "ring", "-p", project, node)
     assert proposed.reason in shown
     assert f"the {open_others} others without a verdict of their own count as 1 with --group one" in shown
     assert all(member in shown for member in proposed.node_ids)
     assert answer(capsys, "ring", "-p", project, node)["counts_as"]["full"] == open_others
-    assert len(workspace.current()) == 1  # nothing was recorded
+    assert len(workspace.verdicts.current()) == 1  # nothing was recorded
     events = answer(capsys, "ring", "-p", project, node, "--label", "a", "--group", "one")["events"]
     assert len({event["group"] for event in events}) == 1
     others = [event["weight"] for event in events if event["node_id"] != node]
     assert len(others) == open_others
     assert np.isclose(sum(others), 1)
     assert {event["source"] for event in events} == {"ring"}
-    before = workspace.history(node)
+    before = workspace.verdicts.history(node)
     capsys.readouterr()
     same = ["ring", "-p", project, node, "--label", "a", "--group", "one"]
     assert main(same) == 1
     assert "Nothing to change" in capsys.readouterr().err
-    assert workspace.history(node) == before
+    assert workspace.verdicts.history(node) == before
     again = answer(capsys, *same, "--analyst", "bo")["events"]
     assert [event["node_id"] for event in again] == [node]  # a second opinion
-    assert len(workspace.undo("bo")) == 1
+    assert len(workspace.verdicts.undo("bo")) == 1
     raised = answer(capsys, *same[:-1], "full")
     assert [event["weight"] for event in raised["events"]] == [1.0] * open_others
     assert set(raised["kept"]) == {node, proposed.node_ids[-1]}
-    assert len(workspace.undo()) == open_others
+    assert len(workspace.verdicts.undo()) == open_others
     turned = spoken(capsys, "ring", "-p", project, node, "--label", "normal", "--group", "one")
     assert f"Kept the verdict they had: {proposed.node_ids[-1]}." in turned
-    assert len(workspace.undo()) == len(events)
-    assert len(workspace.undo()) == len(events)
+    assert len(workspace.verdicts.undo()) == len(events)
+    assert len(workspace.verdicts.undo()) == len(events)
 
 
 def test_one_other_node_of_a_ring_is_one() -> None:

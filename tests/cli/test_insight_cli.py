@@ -30,10 +30,10 @@ def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, plant
     graph, y = planted
     ids = [str(node) for node in graph.node_ids]
     normal, anomalous = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
-    project.record_group([ids[i] for i in normal[:20]], "normal", analyst="ana")
-    project.record_group([ids[i] for i in anomalous[:6]], "anomalous", analyst="ana")
+    project.verdicts.record_group([ids[i] for i in normal[:20]], "normal", analyst="ana")
+    project.verdicts.record_group([ids[i] for i in anomalous[:6]], "anomalous", analyst="ana")
     assert shell("train", "-p", "net", "--model", "sgc-lr").returncode == 0
-    project.record_group([ids[i] for i in anomalous[6:12]], "anomalous", analyst="bo")
+    project.verdicts.record_group([ids[i] for i in anomalous[6:12]], "anomalous", analyst="bo")
     assert shell("train", "-p", "net", "--model", "sgc-lr").returncode == 0
     moved = shell("moved", "-p", "net", "-n", "5", "--json")
     assert moved.returncode == 0, moved.stderr
@@ -64,20 +64,20 @@ def test_an_empty_project_is_no_error(project: Workspace, command: str, capsys) 
 
 def test_an_empty_second_look_says_why(project: Workspace, capsys) -> None:
     assert "No verdict yet" in spoken(capsys, "second-look", "-p", "net")
-    project.record("n000", "normal")
+    project.verdicts.record("n000", "normal")
     assert "a run trained on them" in spoken(capsys, "second-look", "-p", "net")
-    project.train("probe")
+    project.runs.train("probe")
     assert "agree with the labels" in spoken(capsys, "second-look", "-p", "net")
     assert answer(capsys, "second-look", "-p", "net") == []
 
 
 def test_audit_for_people_and_programs(project: Workspace, capsys) -> None:
-    project.train("probe")
+    project.runs.train("probe")
     shown = spoken(capsys, "audit", "-p", "net", "-k", "10")
     assert "precision of the top 10" in shown
     assert "random checks" in shown
-    project.record_group(
-        [str(project.graph.node_ids[i]) for i in project.result().order[:10]], "anomalous", analyst="ana"
+    project.verdicts.record_group(
+        [str(project.graph.node_ids[i]) for i in project.runs.result().order[:10]], "anomalous", analyst="ana"
     )
     assert answer(capsys, "audit", "-p", "net", "-k", "10")["precision"] == 1.0
     assert "100%" in spoken(capsys, "audit", "-p", "net", "-k", "10")
@@ -107,8 +107,8 @@ def test_counts_and_shares_that_make_no_sense_are_not_understood(command, capsys
 def test_the_recall_to_stop_at_is_kept_for_the_project(project: Workspace, capsys) -> None:
     assert answer(capsys, "audit", "-p", "net")["least_recall"] == 0.5
     assert answer(capsys, "audit", "-p", "net", "--recall", "0.8")["least_recall"] == 0.8
-    assert project.audit_report().least_recall == 0.8
-    assert project.audit_report(recall=0.3).least_recall == 0.3
+    assert project.insight.audit().least_recall == 0.8
+    assert project.insight.audit(recall=0.3).least_recall == 0.3
 
 
 def test_the_labels_behind_a_move_in_words() -> None:
@@ -127,10 +127,10 @@ def test_the_labels_behind_a_move_in_words() -> None:
 
 def test_moved_for_people(project: Workspace, capsys) -> None:
     assert "Train first" in spoken(capsys, "moved", "-p", "net")
-    project.train("probe")
-    quiet = str(project.graph.node_ids[project.result().order[-1]])
-    project.record(quiet, "anomalous")
-    project.train("probe")
+    project.runs.train("probe")
+    quiet = str(project.graph.node_ids[project.runs.result().order[-1]])
+    project.verdicts.record(quiet, "anomalous")
+    project.runs.train("probe")
     shown = spoken(capsys, "moved", "-p", "net", "-n", "3")
     assert "Run 1 to run 2" in shown
     assert f"{quiet} anomalous (its own label: nearness 1.00)" in shown
@@ -138,8 +138,8 @@ def test_moved_for_people(project: Workspace, capsys) -> None:
 
 def test_agreement_and_second_look_name_the_disputed_node(project: Workspace, capsys) -> None:
     for i in range(6):
-        project.record(f"n00{i}", "anomalous" if i < 3 else "normal", analyst="ana")
-        project.record(f"n00{i}", "anomalous" if 0 < i < 3 else "normal", analyst="bo")
+        project.verdicts.record(f"n00{i}", "anomalous" if i < 3 else "normal", analyst="ana")
+        project.verdicts.record(f"n00{i}", "anomalous" if 0 < i < 3 else "normal", analyst="bo")
     shown = spoken(capsys, "agreement", "-p", "net")
     assert "Cohen's kappa 0.67 (substantial)" in shown
     assert "ana: anomalous, bo: normal" in shown
@@ -150,10 +150,10 @@ def test_agreement_and_second_look_name_the_disputed_node(project: Workspace, ca
 
 
 def test_cases_for_a_second_opinion_are_those_of_others(project: Workspace, capsys) -> None:
-    project.record("n000", "anomalous", analyst="ana")
-    project.record("n001", "normal", analyst="ana")
-    project.record("n001", "unsure", analyst="bo")
-    project.record_group(["n002"], "normal", analyst="ana", weight=0.5)  # nobody has looked at it
+    project.verdicts.record("n000", "anomalous", analyst="ana")
+    project.verdicts.record("n001", "normal", analyst="ana")
+    project.verdicts.record("n001", "unsure", analyst="bo")
+    project.verdicts.record_group(["n002"], "normal", analyst="ana", weight=0.5)  # nobody has looked at it
     listed = answer(capsys, "queue", "-p", "net", "--verdict", "others", "--analyst", "bo")
     assert [row["node_id"] for row in listed] == ["n000"]
     assert answer(capsys, "queue", "-p", "net", "--verdict", "others", "--analyst", "ana") == []
@@ -161,8 +161,8 @@ def test_cases_for_a_second_opinion_are_those_of_others(project: Workspace, caps
 
 
 def test_a_dispute_is_settled_from_the_shell(project: Workspace, capsys) -> None:
-    project.record("n000", "anomalous", analyst="ana")
-    project.record("n000", "normal", analyst="bo")
+    project.verdicts.record("n000", "anomalous", analyst="ana")
+    project.verdicts.record("n000", "normal", analyst="bo")
     said = spoken(capsys, "label", "-p", "net", "n000", "n001", "a", "--settle", "--analyst", "cy")
     assert "n000 → anomalous (the dispute is settled)" in said
     assert "n001 → anomalous (nobody disputed it: kept as your verdict)" in said

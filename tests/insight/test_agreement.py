@@ -129,40 +129,43 @@ def test_a_final_word_holds_until_another_verdict() -> None:
 
 def test_the_workspace_counts_what_stands(settings, planted) -> None:
     project = Workspace.create("net", reading(*planted), settings=settings)
-    project.record("n001", "anomalous", analyst="ana")
-    project.record("n001", "normal", analyst="bo")
-    assert [dispute.node_id for dispute in project.agreement().disputed] == ["n001"]
-    project.undo("bo")
-    assert project.agreement().disputed == []
-    project.redo("bo")
-    assert project.settle("n001", "anomalous", analyst="bo").source == "adjudication"
-    found = project.agreement()
+    project.verdicts.record("n001", "anomalous", analyst="ana")
+    project.verdicts.record("n001", "normal", analyst="bo")
+    assert [dispute.node_id for dispute in project.insight.agreement().disputed] == ["n001"]
+    project.verdicts.undo("bo")
+    assert project.insight.agreement().disputed == []
+    project.verdicts.redo("bo")
+    assert project.verdicts.settle("n001", "anomalous", analyst="bo").source == "adjudication"
+    found = project.insight.agreement()
     assert (found.disputed, found.settled) == ([], 1)
-    assert project.current()["n001"].verdict is A
-    project.undo("bo")
-    assert [dispute.node_id for dispute in project.agreement().disputed] == ["n001"]
+    assert project.verdicts.current()["n001"].verdict is A
+    project.verdicts.undo("bo")
+    assert [dispute.node_id for dispute in project.insight.agreement().disputed] == ["n001"]
 
 
 def test_settling_what_nobody_disputes_is_an_opinion_of_one_s_own(settings, planted) -> None:
     project = Workspace.create("net", reading(*planted), settings=settings)
-    project.record("n001", "anomalous", analyst="ana")
-    project.settle("n001", "normal", analyst="ana", note="looked again")
-    event = project.current()["n001"]
+    project.verdicts.record("n001", "anomalous", analyst="ana")
+    project.verdicts.settle("n001", "normal", analyst="ana", note="looked again")
+    event = project.verdicts.current()["n001"]
     assert (event.source, event.verdict, event.note) == ("second-look", N, "looked again")
-    found = project.agreement()
+    found = project.insight.agreement()
     assert (found.analysts, found.disputed, found.settled) == ({"ana": 1}, [], 0)
-    project.record("n001", "normal", analyst="bo")
-    assert (project.agreement().agreed, project.agreement().disputed) == (1, [])
+    project.verdicts.record("n001", "normal", analyst="bo")
+    assert (project.insight.agreement().agreed, project.insight.agreement().disputed) == (1, [])
 
 
 def test_what_cannot_settle_and_where_verdicts_do_not_come_from_is_refused(settings, planted) -> None:
     project = Workspace.create("net", reading(*planted), settings=settings)
     with pytest.raises(LabelError, match="Expected: normal or anomalous"):
-        project.settle("n001", "unsure")
-    for give in (project.record, lambda node, *rest, **given: project.record_group([node], *rest, **given)):
+        project.verdicts.settle("n001", "unsure")
+    for give in (
+        project.verdicts.record,
+        lambda node, *rest, **given: project.verdicts.record_group([node], *rest, **given),
+    ):
         with pytest.raises(LabelError, match=r"Expected one of: app, .*use settle"):
             give("n001", "normal", source="adjudication")
-    assert project.history("n001") == []
+    assert project.verdicts.history("n001") == []
 
 
 def test_a_verdict_given_with_a_group_is_no_opinion_on_the_node() -> None:

@@ -88,24 +88,24 @@ def test_nearness_is_likeness_times_closeness(path) -> None:
 
 
 def test_a_new_label_moves_its_node_and_is_named(project: Workspace) -> None:
-    assert "no finished run" in project.moved().reason
-    project.train("probe")
-    assert "only one finished run" in project.moved().reason
-    quiet = str(project.graph.node_ids[project.result().order[-1]])
-    project.record(quiet, "anomalous")
-    project.train("probe")
-    found = project.moved(n=5)
+    assert "no finished run" in project.insight.moved().reason
+    project.runs.train("probe")
+    assert "only one finished run" in project.insight.moved().reason
+    quiet = str(project.graph.node_ids[project.runs.result().order[-1]])
+    project.verdicts.record(quiet, "anomalous")
+    project.runs.train("probe")
+    found = project.insight.moved(n=5)
     assert (found.before.number, found.after.number, found.changes) == (1, 2, 1)
     assert found.risen[0].node_id == quiet
     assert found.risen[0].causes[0].node_id == quiet
     assert found.risen[0].verdict == "anomalous"
     assert len(found.fallen) <= 5
     assert found.note == ""
-    assert "first" in project.moved("1").reason
-    project.train("probe", seed=1)
-    assert "seed changed" in project.moved().note
+    assert "first" in project.insight.moved("1").reason
+    project.runs.train("probe", seed=1)
+    assert "seed changed" in project.insight.moved().note
 
 
 def test_a_wrong_number_of_movers_is_refused(project: Workspace) -> None:
     with pytest.raises(InputError, match="n = 0"):
-        project.moved(n=0)
+        project.insight.moved(n=0)

@@ -94,22 +94,24 @@ def test_doubts_add_up_and_the_strongest_come_first() -> None:
 
 
 def test_a_case_is_listed_until_it_is_settled(project: Workspace) -> None:
-    assert project.second_look() == []
-    project.record("n001", "anomalous", analyst="ana")
-    project.record("n001", "normal", analyst="bo")
-    listed = project.second_look()
+    assert project.insight.second_look() == []
+    project.verdicts.record("n001", "anomalous", analyst="ana")
+    project.verdicts.record("n001", "normal", analyst="bo")
+    listed = project.insight.second_look()
     assert [(case.node_id, case.verdict, case.analyst, case.rank) for case in listed] == [
         ("n001", "normal", "bo", 0)
     ]
-    project.settle("n001", "normal", analyst="cy")
-    assert project.second_look() == []
+    project.verdicts.settle("n001", "normal", analyst="cy")
+    assert project.insight.second_look() == []
 
 
 def test_a_doubt_about_a_node_labelled_with_a_group_says_so(project: Workspace) -> None:
-    project.record("n001", "anomalous", analyst="ana")
-    project.record("n001", "normal", analyst="bo")
-    project.record_group(["n001", "n002", "n003"], "anomalous", analyst="cy", weight="root", overrule=True)
-    listed = project.second_look()
+    project.verdicts.record("n001", "anomalous", analyst="ana")
+    project.verdicts.record("n001", "normal", analyst="bo")
+    project.verdicts.record_group(
+        ["n001", "n002", "n003"], "anomalous", analyst="cy", weight="root", overrule=True
+    )
+    listed = project.insight.second_look()
     assert [case.node_id for case in listed] == ["n001"]  # a group alone is no doubt
     assert listed[0].kinds == ["analysts", "group"]
     assert "not looked at" in listed[0].reasons[1]
@@ -119,68 +121,70 @@ def test_the_model_of_the_run_in_use_is_heard(project: Workspace, planted) -> No
     graph, y = planted
     ids = [str(node) for node in graph.node_ids]
     wrong = ids[np.flatnonzero(y == 1)[20]]
-    project.record_group([ids[i] for i in np.flatnonzero(y == 0)[:40]] + [wrong], "normal")
-    project.record_group([ids[i] for i in np.flatnonzero(y == 1)[:20]], "anomalous")
-    run = project.train("sgc-lr")
+    project.verdicts.record_group([ids[i] for i in np.flatnonzero(y == 0)[:40]] + [wrong], "normal")
+    project.verdicts.record_group([ids[i] for i in np.flatnonzero(y == 1)[:20]], "anomalous")
+    run = project.runs.train("sgc-lr")
     assert run.status == "done", run.message
-    listed = {case.node_id: case for case in project.second_look(50)}
+    listed = {case.node_id: case for case in project.insight.second_look(50)}
     assert "model" in listed[wrong].kinds
     assert listed[wrong].rank > 0
-    assert len(project.second_look(1)) == 1
-    project.settle(wrong, "normal")
-    assert wrong not in {case.node_id for case in project.second_look(50)}
-    project.record(wrong, "normal", analyst="bo")
-    assert wrong not in {case.node_id for case in project.second_look(50)}
+    assert len(project.insight.second_look(1)) == 1
+    project.verdicts.settle(wrong, "normal")
+    assert wrong not in {case.node_id for case in project.insight.second_look(50)}
+    project.verdicts.record(wrong, "normal", analyst="bo")
+    assert wrong not in {case.node_id for case in project.insight.second_look(50)}
 
 
 def test_the_audit_of_a_project_says_what_is_missing(project: Workspace) -> None:
-    empty = project.audit_report()
+    empty = project.insight.audit()
     assert (empty.precision, empty.left, empty.labelled) == (None, None, 0)
     assert "Train first" in empty.precision_reason
     assert "random checks" in empty.reason
-    project.train("probe")
-    assert "random checks" in project.audit_report().precision_reason
+    project.runs.train("probe")
+    assert "random checks" in project.insight.audit().precision_reason
     with pytest.raises(InputError, match="k = 0"):
-        project.audit_report(0)
+        project.insight.audit(0)
 
 
 def test_the_audit_gives_the_precision_of_a_list(project: Workspace) -> None:
-    project.train("probe")
-    top = [str(project.graph.node_ids[i]) for i in project.result().order[:8]]
+    project.runs.train("probe")
+    top = [str(project.graph.node_ids[i]) for i in project.runs.result().order[:8]]
     for node in top[:4]:
-        project.record(node, "anomalous")
-    project.record_group(top[4:], "normal")
-    report = project.audit_report(8)  # every case of the list has a verdict: nothing to estimate
+        project.verdicts.record(node, "anomalous")
+    project.verdicts.record_group(top[4:], "normal")
+    report = project.insight.audit(8)  # every case of the list has a verdict: nothing to estimate
     assert (report.top, report.precision, report.precision_interval) == (8, 0.5, (0.5, 0.5))
-    assert project.audit_report(9).precision_interval == pytest.approx((4 / 9, 5 / 9))
-    assert project.audit_report(20).precision is None
-    others = [str(project.graph.node_ids[i]) for i in project.result().order[20:]]
+    assert project.insight.audit(9).precision_interval == pytest.approx((4 / 9, 5 / 9))
+    assert project.insight.audit(20).precision is None
+    others = [str(project.graph.node_ids[i]) for i in project.runs.result().order[20:]]
     for i in range(LEAST_TOP):
-        project.record(others[i], "anomalous" if i == 0 else "normal", inclusion_probability=0.2 / 15)
-    report = project.audit_report(10)
+        project.verdicts.record(
+            others[i], "anomalous" if i == 0 else "normal", inclusion_probability=0.2 / 15
+        )
+    report = project.insight.audit(10)
     assert report.precision == pytest.approx((4 + 2 * 1.5 / 6) / 10)
     low, high = report.precision_interval
     assert 0.4 <= low < report.precision < high <= 0.6
 
 
 def test_a_settled_audit_case_stays_in_the_random_sample(project: Workspace) -> None:
-    project.record("n001", "normal", analyst="ana", inclusion_probability=0.01)
-    project.settle("n001", "anomalous", analyst="bo")
-    report = project.audit_report()
+    project.verdicts.record("n001", "normal", analyst="ana", inclusion_probability=0.01)
+    project.verdicts.settle("n001", "anomalous", analyst="bo")
+    report = project.insight.audit()
     assert (report.draws, report.hits, report.labelled) == (1, 1, 1)
 
 
 def test_audit_and_calibration_know_the_same_draws(project: Workspace) -> None:
-    project.record("n001", "normal", analyst="ana", strategy="audit", inclusion_probability=0.002)
-    project.settle("n001", "anomalous", analyst="bo")
-    project.record("n002", "normal", analyst="ana")
+    project.verdicts.record("n001", "normal", analyst="ana", strategy="audit", inclusion_probability=0.002)
+    project.verdicts.settle("n001", "anomalous", analyst="bo")
+    project.verdicts.record("n002", "normal", analyst="ana")
     node = project.graph.index_of("n001")
-    assert project.labels().inclusion == {node: 0.002}
-    assert project.labels().anomalous.tolist() == [node]
-    assert (project.audit_report().draws, project.audit_report().hits) == (1, 1)
-    project.undo("ana")
-    project.undo("ana")  # the draw itself: what is left was no draw
-    assert project.labels().inclusion == {}
-    assert project.audit_report().draws == 0
-    project.redo("ana")
-    assert project.labels().inclusion == {node: 0.002}
+    assert project.verdicts.labels().inclusion == {node: 0.002}
+    assert project.verdicts.labels().anomalous.tolist() == [node]
+    assert (project.insight.audit().draws, project.insight.audit().hits) == (1, 1)
+    project.verdicts.undo("ana")
+    project.verdicts.undo("ana")  # the draw itself: what is left was no draw
+    assert project.verdicts.labels().inclusion == {}
+    assert project.insight.audit().draws == 0
+    project.verdicts.redo("ana")
+    assert project.verdicts.labels().inclusion == {node: 0.002}

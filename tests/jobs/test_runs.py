@@ -16,7 +16,7 @@ from gadcore.settings import Settings
 from gadcore.store import FileLock
 from gadcore.store.schema import now, runs
 from gadcore.workspace import Workspace
-from gadcore.workspace.training import Request, queue_run
+from gadcore.workspace.runs import Request
 
 
 @pytest.fixture
@@ -33,14 +33,14 @@ def store(project: Workspace):
 
 def queue(project: Workspace, **params):
     """A queued run that nobody works on."""
-    return queue_run(project._project, Request("probe", params, "cpu"))
+    return project.runs._queued(Request("probe", params, "cpu"))
 
 
 def test_a_run_without_labels_ranks_all_nodes(project: Workspace) -> None:
-    run = project.train("probe")
+    run = project.runs.train("probe")
     assert (run.status, run.basis, run.in_use, run.number) == ("done", "no labels", True, 1)
     assert (run.epoch, run.epochs, run.stage) == (EPOCHS, EPOCHS, "done")
-    result = project.result()
+    result = project.runs.result()
     assert len(result.scores) == project.graph.n_nodes
     assert np.array_equal(np.sort(result.rank), np.arange(1, project.graph.n_nodes + 1))
     assert result.scores[result.order[0]] == result.scores.max()
@@ -49,19 +49,19 @@ def test_a_run_without_labels_ranks_all_nodes(project: Workspace) -> None:
 
 
 def test_a_run_keeps_all_its_arrays_and_its_provenance(project: Workspace) -> None:
-    project.record("n001", "anomalous")
-    project.record("n002", "normal")
-    project.record("n003", "unsure")
-    run = project.train("probe", seed=5)
-    result, n = project.result(), project.graph.n_nodes
+    project.verdicts.record("n001", "anomalous")
+    project.verdicts.record("n002", "normal")
+    project.verdicts.record("n003", "unsure")
+    run = project.runs.train("probe", seed=5)
+    result, n = project.runs.result(), project.graph.n_nodes
     assert result.embedding.shape == (n, 4)
     assert np.allclose(result.radius, np.linalg.norm(result.embedding, axis=1))
     assert result.spread.shape == result.out_of_fold.shape == (n,)
     assert result.labels == {"n001": "anomalous", "n002": "normal"}
     assert [row["epoch"] for row in result.history] == list(range(1, EPOCHS + 1))
-    assert project.history_of(run.id) == result.history
+    assert project.runs.history(run.id) == result.history
     details = json.loads((result.folder / "result.json").read_text())
-    assert details["label_hash"] == run.label_hash == project.labels().hash(project.graph)
+    assert details["label_hash"] == run.label_hash == project.verdicts.labels().hash(project.graph)
     assert details["graph_fingerprint"] == project.graph.fingerprint
     assert details["params"]["seed"] == 5
     assert {"python", "numpy", "ringfence"} <= set(run.versions)
@@ -70,24 +70,24 @@ def test_a_run_keeps_all_its_arrays_and_its_provenance(project: Workspace) -> No
 
 
 def test_a_model_without_an_embedding_has_none(project: Workspace) -> None:
-    project.train("probe", params={"plain": True})
-    result = project.result()
+    project.runs.train("probe", params={"plain": True})
+    result = project.runs.result()
     assert result.embedding is None
     assert result.radius is None
     assert result.layout("pca") is None
 
 
 def test_rank_of_one_node_is_its_place_among_all(project: Workspace) -> None:
-    project.train("probe")
-    whole = project.result().rank
-    fresh = Result(project.current_run(), project.result().folder)
+    project.runs.train("probe")
+    whole = project.runs.result().rank
+    fresh = Result(project.runs.in_use(), project.runs.result().folder)
     assert [fresh.rank_of(i) for i in range(20)] == list(whole[:20])
     assert list(ranks(np.array([1.0, 3.0, 3.0, 0.0]))) == [3, 1, 2, 4]
 
 
 def test_progress_reaches_the_listener(project: Workspace) -> None:
     seen = []
-    project.train("probe", on_progress=seen.append)
+    project.runs.train("probe", on_progress=seen.append)
     assert [progress.epoch for progress in seen] == list(range(1, EPOCHS + 1))
 
 
@@ -102,33 +102,33 @@ def test_no_worker_can_take_a_run_that_is_carried_out_here(
         return get(run_id)
 
     monkeypatch.setattr(store.runs, "get", with_a_rival)
-    assert project.train("probe").status == "done"
+    assert project.runs.train("probe").status == "done"
     assert not end_lost_runs(store, project.id)
 
 
 @pytest.mark.parametrize(("mode", "words"), [("error", "told to fail"), ("memory", "not enough memory")])
 def test_a_failed_run_says_why_and_leaves_the_run_in_use(project: Workspace, mode: str, words: str) -> None:
-    good = project.train("probe")
-    project.record("n001", "anomalous")
-    bad = project.train("probe", params={"mode": mode})
+    good = project.runs.train("probe")
+    project.verdicts.record("n001", "anomalous")
+    bad = project.runs.train("probe", params={"mode": mode})
     assert bad.status == "failed"
     assert words in bad.message
-    assert project.current_run().id == good.id
-    assert project.counts()["anomalous"] == 1
-    assert project.result(bad.id) is None
-    assert project.history_of(bad.id)[0]["epoch"] == 1
+    assert project.runs.in_use().id == good.id
+    assert project.verdicts.counts()["anomalous"] == 1
+    assert project.runs.result(bad.id) is None
+    assert project.runs.history(bad.id)[0]["epoch"] == 1
 
 
 def test_a_defect_is_reported_on_the_row_and_not_hidden(project: Workspace) -> None:
     with pytest.raises(KeyError):
-        project.train("probe", params={"mode": "defect"})
-    run = project.runs()[0]
+        project.runs.train("probe", params={"mode": "defect"})
+    run = project.runs.all()[0]
     assert run.status == "failed"
     assert "KeyError" in run.message
 
 
 def test_an_unknown_parameter_fails_the_run_with_those_that_exist(project: Workspace) -> None:
-    run = project.train("probe", params={"lambda": 3})
+    run = project.runs.train("probe", params={"lambda": 3})
     assert run.status == "failed"
     assert "lambda" in run.message
     assert "mode" in run.message
@@ -143,39 +143,39 @@ def test_cancel_ends_a_run_within_an_epoch(project: Workspace, store) -> None:
         on_progress=lambda p: store.runs.cancel(run.id) if p.epoch == 3 else None,
     )
     assert ended.status == "cancelled"
-    assert project.result() is None
+    assert project.runs.result() is None
     assert list(store.folders.project(project.id).glob("runs/*")) == []
 
 
 def test_a_run_cancelled_while_it_waited_is_not_carried_out(project: Workspace, store) -> None:
     run = queue(project)
-    project.cancel_run(run.id)
+    project.runs.cancel(run.id)
     assert perform(store, project.settings, run.id).status == "cancelled"
 
 
 def test_a_retrain_starts_from_the_run_in_use(project: Workspace, store) -> None:
-    project.record("n001", "anomalous")
-    first = project.train("probe")
-    project.record("n002", "normal")
-    project.train("probe")
-    assert project.result().details["warm_start"] == first.id
+    project.verdicts.record("n001", "anomalous")
+    first = project.runs.train("probe")
+    project.verdicts.record("n002", "normal")
+    project.runs.train("probe")
+    assert project.runs.result().details["warm_start"] == first.id
 
 
 @pytest.mark.parametrize("change", ["undo", "reverse", "seed", "params", "cold"])
 def test_a_retrain_begins_anew_when_the_earlier_run_no_longer_holds(project: Workspace, change: str) -> None:
-    project.record("n001", "anomalous")
-    project.train("probe")
+    project.verdicts.record("n001", "anomalous")
+    project.runs.train("probe")
     if change == "undo":
-        project.undo()
+        project.verdicts.undo()
     if change == "reverse":
-        project.record("n001", "normal")
-    project.train(
+        project.verdicts.record("n001", "normal")
+    project.runs.train(
         "probe",
         seed=int(change == "seed"),
         params={"mode": "well"} if change == "params" else None,
         warm=change != "cold",
     )
-    assert project.result().details["warm_start"] is None
+    assert project.runs.result().details["warm_start"] is None
 
 
 def test_a_long_lived_process_keeps_graphs_and_models(project: Workspace, store) -> None:
@@ -189,42 +189,42 @@ def test_a_long_lived_process_keeps_graphs_and_models(project: Workspace, store)
 
 def test_labels_given_while_a_run_waited_are_learnt(project: Workspace, store) -> None:
     run = queue(project)
-    project.record("n001", "anomalous")
+    project.verdicts.record("n001", "anomalous")
     ended = perform(store, project.settings, run.id)
     assert ended.anomalous == 1
-    assert project.counts()["fresh"] == 0
+    assert project.verdicts.counts()["fresh"] == 0
 
 
 def test_roll_back_shows_the_earlier_scores(project: Workspace) -> None:
-    first = project.train("probe")
-    before = np.array(project.result().scores)
-    project.record("n001", "anomalous")
-    second = project.train("probe")
-    assert not np.array_equal(project.result().scores, before)
-    assert project.use_run(first.id).in_use
-    assert np.array_equal(project.result().scores, before)
-    assert project.result(second.id).info.in_use is False
-    assert project.use_run("2").number == 2
+    first = project.runs.train("probe")
+    before = np.array(project.runs.result().scores)
+    project.verdicts.record("n001", "anomalous")
+    second = project.runs.train("probe")
+    assert not np.array_equal(project.runs.result().scores, before)
+    assert project.runs.use(first.id).in_use
+    assert np.array_equal(project.runs.result().scores, before)
+    assert project.runs.result(second.id).info.in_use is False
+    assert project.runs.use("2").number == 2
 
 
 def test_deleting_the_run_in_use_falls_back_to_the_latest_other(project: Workspace) -> None:
-    first, second = project.train("probe"), project.train("probe", seed=1)
-    folder = project.result().folder
-    project.delete_run(second.id)
-    assert project.current_run().id == first.id
+    first, second = project.runs.train("probe"), project.runs.train("probe", seed=1)
+    folder = project.runs.result().folder
+    project.runs.delete(second.id)
+    assert project.runs.in_use().id == first.id
     assert not folder.exists()
     with pytest.raises(NotFound):
-        project.run(second.id)
-    project.delete_run(first.id)
-    assert project.result() is None
+        project.runs.get(second.id)
+    project.runs.delete(first.id)
+    assert project.runs.result() is None
 
 
 def test_a_live_run_is_not_deleted_and_a_failed_one_not_used(project: Workspace) -> None:
     with pytest.raises(RunError, match="Cancel it"):
-        project.delete_run(queue(project).id)
-    failed = project.train("probe", params={"mode": "error"})
+        project.runs.delete(queue(project).id)
+    failed = project.runs.train("probe", params={"mode": "error"})
     with pytest.raises(RunError, match="has no scores"):
-        project.use_run(failed.id)
+        project.runs.use(failed.id)
 
 
 def test_equal_waiting_runs_are_one(project: Workspace) -> None:
@@ -233,14 +233,14 @@ def test_equal_waiting_runs_are_one(project: Workspace) -> None:
 
 
 def test_a_run_whose_process_is_gone_is_found_by_the_next_look(project: Workspace, store) -> None:
-    project.record("n001", "anomalous")
+    project.verdicts.record("n001", "anomalous")
     run = queue(project)
     store.runs.claim(run.id, "cpu")
-    assert project.active_run() is None
-    lost = project.run(run.id)
+    assert project.runs.active() is None
+    lost = project.runs.get(run.id)
     assert lost.status == "failed"
     assert "ended without a word" in lost.message
-    assert project.counts()["anomalous"] == 1
+    assert project.verdicts.counts()["anomalous"] == 1
 
 
 def test_a_run_whose_process_lives_is_left_alone(project: Workspace, store) -> None:
@@ -248,7 +248,7 @@ def test_a_run_whose_process_lives_is_left_alone(project: Workspace, store) -> N
     with FileLock(store.folders.lock(f"run-{run.id}")) as lock:
         lock.acquire()
         store.runs.claim(run.id, "cpu")
-        assert project.active_run().id == run.id
+        assert project.runs.active().id == run.id
 
 
 def test_a_silent_run_of_another_host_is_lost(project: Workspace, store) -> None:
@@ -262,27 +262,27 @@ def test_a_silent_run_of_another_host_is_lost(project: Workspace, store) -> None
 
 def test_results_that_cannot_be_written_fail_the_run(project: Workspace, store) -> None:
     store.folders.runs(project.id).write_text("a file where the folder should be")
-    run = project.train("probe")
+    run = project.runs.train("probe")
     assert run.status == "failed"
     assert "cannot be written" in run.message
 
 
 def test_missing_scores_are_a_clear_error(project: Workspace) -> None:
-    project.train("probe")
-    result = project.result()
+    project.runs.train("probe")
+    result = project.runs.result()
     result.folder.joinpath("scores.npy").unlink()
     with pytest.raises(RunError, match="missing"):
         _ = Result(result.info, result.folder).scores
 
 
 def test_compare_two_runs(project: Workspace) -> None:
-    first = project.train("probe")
-    lowest = str(project.graph.node_ids[project.result().order[-1]])
-    highest = str(project.graph.node_ids[project.result().order[0]])
-    project.record(lowest, "anomalous")
-    project.record(highest, "normal")
-    second = project.train("probe")
-    seen = project.compare(first.id, second.id, k=10)
+    first = project.runs.train("probe")
+    lowest = str(project.graph.node_ids[project.runs.result().order[-1]])
+    highest = str(project.graph.node_ids[project.runs.result().order[0]])
+    project.verdicts.record(lowest, "anomalous")
+    project.verdicts.record(highest, "normal")
+    second = project.runs.train("probe")
+    seen = project.runs.compare(first.id, second.id, k=10)
     assert (seen.before.number, seen.after.number, seen.k) == (1, 2, 10)
     assert lowest in seen.entered
     assert highest in seen.left
@@ -311,6 +311,6 @@ def test_a_project_deleted_while_it_trains_leaves_nothing_behind(project: Worksp
 
 
 def test_a_failed_first_run_is_not_tried_again_by_itself(project: Workspace) -> None:
-    failed = project.train("probe", params={"mode": "error"})
-    assert project.ensure_ranked() is None
-    assert [run.id for run in project.runs()] == [failed.id]
+    failed = project.runs.train("probe", params={"mode": "error"})
+    assert project.runs.ensure_ranked() is None
+    assert [run.id for run in project.runs.all()] == [failed.id]

@@ -47,71 +47,71 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def ended(project: Workspace, run_id: str):
-    until(lambda: not project.run(run_id).live)
-    return project.run(run_id)
+    until(lambda: not project.runs.get(run_id).live)
+    return project.runs.get(run_id)
 
 
 def test_the_worker_trains_cancels_scores_and_ends(project: Workspace, tmp_path: Path) -> None:
-    assert project.worker_state()["alive"] is False
-    started = project.start_run("probe")
+    assert project.runs.worker_state()["alive"] is False
+    started = project.runs.start("probe")
     assert ended(project, started.id).status == "done"
-    state = project.worker_state()
+    state = project.runs.worker_state()
     assert state["alive"]
-    assert project.ensure_ranked() is None
+    assert project.runs.ensure_ranked() is None
 
-    endless = project.start_run("probe", params={"mode": "forever"})
-    until(lambda: project.run(endless.id).epoch > 0)
-    assert project.active_run().id == endless.id
-    assert project.history_of(endless.id)
-    behind = project.start_run("probe")
-    assert project.run(behind.id).status == "queued"
-    project.cancel_run(endless.id)
+    endless = project.runs.start("probe", params={"mode": "forever"})
+    until(lambda: project.runs.get(endless.id).epoch > 0)
+    assert project.runs.active().id == endless.id
+    assert project.runs.history(endless.id)
+    behind = project.runs.start("probe")
+    assert project.runs.get(behind.id).status == "queued"
+    project.runs.cancel(endless.id)
     assert ended(project, endless.id).status == "cancelled"
     assert ended(project, behind.id).status == "done"
-    assert project.worker_state()["pid"] == state["pid"]
-    assert project.result().details["warm_start"] == started.id
+    assert project.runs.worker_state()["pid"] == state["pid"]
+    assert project.runs.result().details["warm_start"] == started.id
 
     with pytest.raises(RunError, match=r"new\.csv"):  # what the worker says is told here
-        project.score_new(tmp_path / "new.csv")
+        project.cases.score_new(tmp_path / "new.csv")
 
     worker.stop(project.settings)
-    assert project.worker_state()["alive"] is False
+    assert project.runs.worker_state()["alive"] is False
 
 
 def test_maps_are_drawn_by_a_worker_of_their_own(project: Workspace) -> None:
-    project.train("probe")
-    project.request_layout("tsne")
-    until(lambda: project.layout_state("tsne")[0] == "done")
-    assert project.layout("tsne").shape == (project.graph.n_nodes, 2)
-    assert project.worker_state()["alive"] is False  # training was not disturbed
-    project.train("probe", params={"plain": True})
-    project.request_layout("tsne")
-    until(lambda: project.layout_state("tsne")[0] == "failed")
-    assert "no embedding" in project.layout_state("tsne")[1]
+    project.runs.train("probe")
+    project.runs.request_layout("tsne")
+    until(lambda: project.runs.layout_state("tsne")[0] == "done")
+    assert project.runs.layout("tsne").shape == (project.graph.n_nodes, 2)
+    assert project.runs.worker_state()["alive"] is False  # training was not disturbed
+    project.runs.train("probe", params={"plain": True})
+    project.runs.request_layout("tsne")
+    until(lambda: project.runs.layout_state("tsne")[0] == "failed")
+    assert "no embedding" in project.runs.layout_state("tsne")[1]
 
 
 def test_a_killed_worker_fails_its_run_and_the_next_run_starts_another(project: Workspace) -> None:
-    project.record("n001", "anomalous")
-    run = project.start_run("probe", params={"mode": "forever"})
-    until(lambda: project.run(run.id).epoch > 0)
-    pid = project.worker_state()["pid"]
+    project.verdicts.record("n001", "anomalous")
+    run = project.runs.start("probe", params={"mode": "forever"})
+    until(lambda: project.runs.get(run.id).epoch > 0)
+    pid = project.runs.worker_state()["pid"]
     os.kill(pid, signal.SIGKILL)
     lost = ended(project, run.id)
     assert lost.status == "failed"
     assert str(pid) in lost.message
-    assert project.counts()["anomalous"] == 1
+    assert project.verdicts.counts()["anomalous"] == 1
 
-    again = project.start_run("probe")
+    again = project.runs.start("probe")
     assert ended(project, again.id).status == "done"
-    assert project.worker_state()["pid"] != pid
+    assert project.runs.worker_state()["pid"] != pid
 
 
 def test_a_defect_ends_the_worker_and_the_waiting_run_gets_a_new_one(project: Workspace) -> None:
-    broken = project.start_run("probe", params={"mode": "defect"})
-    waiting = project.start_run("probe")
-    until(lambda: project.active_run() is None)  # looking is what starts the next worker
-    assert "KeyError" in project.run(broken.id).message
-    assert project.run(waiting.id).status == "done"
+    broken = project.runs.start("probe", params={"mode": "defect"})
+    waiting = project.runs.start("probe")
+    until(lambda: project.runs.active() is None)  # looking is what starts the next worker
+    assert "KeyError" in project.runs.get(broken.id).message
+    assert project.runs.get(waiting.id).status == "done"
     assert "KeyError" in (project.settings.home / "worker.log").read_text()
 
 

@@ -170,7 +170,7 @@ def test_export_writes_a_file_and_a_manifest_that_proves_it(workspace, tmp_path,
     assert stored["rows"] == 2
     assert stored["filters"] == {"top": 3, "verdict": ["anomalous", "normal"]}
     assert stored["label_hash"] == "e" * 64
-    assert stored["current_label_hash"] == workspace.labels().hash(workspace.graph)
+    assert stored["current_label_hash"] == workspace.verdicts.labels().hash(workspace.graph)
     assert stored["versions"]["ringfence"]
     assert stored["versions"]["run torch"] == "2"
 
@@ -206,7 +206,7 @@ def test_model_archive_holds_the_model_and_hashes_of_its_parts(workspace) -> Non
 def test_a_run_without_a_model_cannot_be_exported(workspace) -> None:
     with pytest.raises(RunError, match="no result"):
         model_zip(workspace, "run-z")
-    for part in workspace.result().model_folder.iterdir():
+    for part in workspace.runs.result().model_folder.iterdir():
         part.unlink()
     with pytest.raises(RunError, match="without a model"):
         model_zip(workspace)

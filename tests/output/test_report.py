@@ -94,7 +94,7 @@ def test_report_without_a_run_says_to_train(workspace) -> None:
 
 
 def test_report_admits_a_missing_estimate(workspace) -> None:
-    workspace.result().info = sample_run(auc=None)
+    workspace.runs.result().info = sample_run(auc=None)
     facts = gather(workspace)
     assert ("out-of-fold AUC", "–") in facts.figures
     assert "no out-of-fold estimate" in facts.caution
@@ -147,7 +147,7 @@ def test_the_report_counts_the_flagged_nodes_themselves(workspace) -> None:
 
 
 def test_surroundings_stay_inside_the_picture(workspace) -> None:
-    picture = surroundings(workspace.neighbourhood(IDS[0]), (168, 150), "a long title " * 9)
+    picture = surroundings(workspace.cases.neighbourhood(IDS[0]), (168, 150), "a long title " * 9)
     marks = [p for s in picture.shapes if s.kind != "text" for p in s.points]
     assert all(0 <= x <= 168 and 0 <= y <= 150 for x, y in marks)
     assert any(s.text == "+3 more" for s in picture.shapes)

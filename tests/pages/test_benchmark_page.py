@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from page_project import make_project, no_problem, page, texts
 
-from gadcore.workspace import Workspace
+from gadcore.workspace.runs import Runs
 from pages.benchmark import results as results_module
 from pages.benchmark import tables
 from pages.benchmark.results import result_files, setting_of, summary
@@ -141,11 +141,11 @@ def test_a_method_measured_on_an_easy_graph_alone_is_not_ranked_first(results) -
 
 
 def test_a_file_that_grows_is_read_again(results) -> None:
-    assert len(results.result_file("paper.jsonl").rows) == len(ROWS)
+    assert len(results_module.result_file("paper.jsonl").rows) == len(ROWS)
     with (results / "paper.jsonl").open("a", encoding="utf-8") as file:
         file.write("\n" + json.dumps(row("an", 0.9, 3)))
-    assert len(results.result_file("paper.jsonl").rows) == len(ROWS) + 1
-    assert results.result_file("absent.jsonl") is None
+    assert len(results_module.result_file("paper.jsonl").rows) == len(ROWS) + 1
+    assert results_module.result_file("absent.jsonl") is None
 
 
 def test_conditions_are_said_in_words() -> None:
@@ -165,7 +165,7 @@ def test_the_page_names_file_and_command(home, results) -> None:
 def test_the_shipped_result_files_can_be_shown(home) -> None:
     app = page(BENCHMARK, make_project(), **PAPER, **{"result-files": True})
     no_problem(app)
-    for file in results.result_files():
+    for file in results_module.result_files():
         for setting in file.settings:
             part = file.rows[file.rows["setting"] == setting]
             assert len(summary(part, "auc"))
@@ -187,34 +187,34 @@ def test_without_labels_the_comparison_says_what_is_missing(home) -> None:
 
 def test_methods_are_compared_as_runs_and_the_run_in_use_stays(home, monkeypatch) -> None:
     workspace = make_project(models=("isolation-forest",))
-    in_use = workspace.current_run().id
-    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, **given))
+    in_use = workspace.runs.in_use().id
+    monkeypatch.setattr(Runs, "start", lambda self, model, **given: self.train(model, **given))
     app = page(BENCHMARK, workspace)
     app.multiselect(key="methods").set_value(["sgc-lr", "label-propagation"])
     app.button(key="compare").click().run()
     no_problem(app)
     assert any("your labels" in box.value for box in app.success)
     assert app.button(key="use-label-propagation")
-    assert workspace.current_run().id == in_use
-    assert len(workspace.runs()) == 3
+    assert workspace.runs.in_use().id == in_use
+    assert len(workspace.runs.all()) == 3
     app.button(key="use-sgc-lr").click().run()
     no_problem(app)
-    assert workspace.current_run().model == "sgc-lr"
+    assert workspace.runs.in_use().model == "sgc-lr"
     app.run()
-    assert workspace.current_run().model == "sgc-lr"
+    assert workspace.runs.in_use().model == "sgc-lr"
 
 
 def test_nothing_is_recommended_for_good_while_methods_still_train(home, monkeypatch) -> None:
     workspace = make_project(models=("sgc-lr", "label-propagation"))
-    done = workspace.runs()
+    done = workspace.runs.all()
     workspace.set_preference("comparison", {"runs": [run.id for run in done]})
     waiting = [replace(run, status="queued") if run.model == "label-propagation" else run for run in done]
-    monkeypatch.setattr(Workspace, "runs", lambda self: waiting)
+    monkeypatch.setattr(Runs, "all", lambda self: waiting)
     app = page(BENCHMARK, workspace)
     no_problem(app)
     assert not app.success
     assert any(box.value.startswith("So far, with 1 of 2 methods done: ") for box in app.info)
-    monkeypatch.setattr(Workspace, "runs", lambda self: done)
+    monkeypatch.setattr(Runs, "all", lambda self: done)
     app = page(BENCHMARK, workspace)
     assert any("your labels" in box.value for box in app.success)
     assert "So far" not in texts(app)
@@ -222,13 +222,13 @@ def test_nothing_is_recommended_for_good_while_methods_still_train(home, monkeyp
 
 def test_a_run_chosen_after_a_comparison_stays_in_use(home, monkeypatch) -> None:
     workspace = make_project(models=("isolation-forest",))
-    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: self.train(model, **given))
+    monkeypatch.setattr(Runs, "start", lambda self, model, **given: self.train(model, **given))
     app = page(BENCHMARK, workspace)
     app.multiselect(key="methods").set_value(["sgc-lr", "label-propagation"])
     app.button(key="compare").click().run()
-    assert workspace.current_run().number == 1
+    assert workspace.runs.in_use().number == 1
     for number in ("2", "3"):
-        workspace.use_run(workspace.run(number).id)
+        workspace.runs.use(workspace.runs.get(number).id)
         app = page(BENCHMARK, workspace)
         no_problem(app)
-        assert workspace.current_run().number == int(number)
+        assert workspace.runs.in_use().number == int(number)

@@ -23,7 +23,7 @@ def tab(workspace) -> Tab:
 
 
 def verdict_of(workspace: Workspace, node: str) -> str | None:
-    event = workspace.current().get(node)
+    event = workspace.verdicts.current().get(node)
     return event.verdict.value if event else None
 
 
@@ -39,7 +39,7 @@ def test_a_verdict_is_recorded_for_the_node_it_names(tab, workspace) -> None:
     tab.say(
         tab.event("verdict", node="n007", verdict="anomalous", strategy="top", inclusion_probability=0.25)
     )
-    event = workspace.current()["n007"]
+    event = workspace.verdicts.current()["n007"]
     assert (event.verdict.value, event.analyst, event.strategy) == ("anomalous", "ana", "top")
     assert event.inclusion_probability == 0.25
     assert tab.payload["ack"] == {"tab": 1}
@@ -50,7 +50,7 @@ def test_a_resent_event_is_performed_once(tab, workspace) -> None:
     tab.say(tab.event("verdict", node="n001", verdict="normal"))
     tab.again()
     assert tab.payload["ack"] == {"tab": 1}
-    assert [e.kind for e in workspace.history("n001")] == ["label"]
+    assert [e.kind for e in workspace.verdicts.history("n001")] == ["label"]
 
 
 def test_events_sent_again_by_a_reloaded_tab_are_not_done_twice(tab, workspace) -> None:
@@ -59,7 +59,7 @@ def test_events_sent_again_by_a_reloaded_tab_are_not_done_twice(tab, workspace) 
     reloaded.say(*tab.sent)
     assert reloaded.payload["ack"] == {"tab": 2}
     assert verdict_of(workspace, "n001") is None
-    assert len(workspace.history("n001")) == 2
+    assert len(workspace.verdicts.history("n001")) == 2
 
 
 def test_later_events_of_a_message_go_on_after_a_wrong_one(tab, workspace) -> None:
@@ -74,7 +74,7 @@ def test_later_events_of_a_message_go_on_after_a_wrong_one(tab, workspace) -> No
 
 
 def test_undo_of_an_earlier_visit_names_the_node_to_open(tab, workspace) -> None:
-    workspace.record("n005", "normal", analyst="ana")
+    workspace.verdicts.record("n005", "normal", analyst="ana")
     tab.say(tab.event("undo", show=True))
     assert verdict_of(workspace, "n005") is None
     assert tab.payload["open"]["node"] == "n005"
@@ -98,7 +98,7 @@ def test_a_group_is_one_step_to_undo(tab, workspace) -> None:
 
 
 def test_nodes_that_are_ticked_change_their_verdict(tab, workspace) -> None:
-    workspace.record("n011", "normal", analyst="bo")
+    workspace.verdicts.record("n011", "normal", analyst="bo")
     given = {"nodes": ["n010", "n011"], "verdict": "anomalous", "weight": "root", "judged": ["n010"]}
     tab.say(tab.event("group", source="ring", **given))
     assert [verdict_of(workspace, node) for node in ("n010", "n011")] == ["anomalous", "anomalous"]
@@ -120,7 +120,7 @@ def test_a_group_counts_by_the_rule_that_the_tab_names(tab, workspace) -> None:
     tab.say(
         tab.event("group", nodes=nodes, verdict="anomalous", source="ring", weight="root", judged=["n010"])
     )
-    assert [workspace.current()[node].weight for node in nodes] == [1.0, 0.5, 0.5, 0.5, 0.5]
+    assert [workspace.verdicts.current()[node].weight for node in nodes] == [1.0, 0.5, 0.5, 0.5, 0.5]
     tab.say(tab.event("group", nodes=nodes, verdict="normal", source="ring", weight="half"))
     assert "'half'" in tab.texts[-1]
     assert {verdict_of(workspace, node) for node in nodes} == {"anomalous"}
@@ -131,7 +131,7 @@ def test_labels_travel_as_a_difference_to_what_the_tab_has(tab, workspace) -> No
     tab.say(tab.event("verdict", node="n001", verdict="normal"), labels=first)
     assert tab.payload["labels"]["base"] == first
     second = tab.payload["labels"]["version"]
-    workspace.record("n002", "anomalous", analyst="ben")
+    workspace.verdicts.record("n002", "anomalous", analyst="ben")
     tab.say(tab.event("undo"), labels=second)
     assert tab.payload["labels"]["changes"] == {"n002": "anomalous", "n001": None}
     tab.say(labels="of another session")
@@ -168,7 +168,7 @@ def test_more_rows_come_behind_those_shown(tab) -> None:
 
 
 def test_a_filter_makes_a_new_order(tab, workspace) -> None:
-    workspace.record("n003", "unsure", analyst="ben")
+    workspace.verdicts.record("n003", "unsure", analyst="ben")
     key = tab.payload["queue"]["key"]
     where = {
         "verdict": "unsure",
@@ -215,12 +215,12 @@ def test_search_finds_by_id(tab) -> None:
 
 def test_a_note_is_kept(tab, workspace) -> None:
     tab.say(tab.event("note", node="n006", text="see case 12"))
-    assert workspace.case("n006").note == "see case 12"
+    assert workspace.cases.card("n006").note == "see case 12"
 
 
 def test_the_name_given_in_the_tab_is_recorded(tab, workspace) -> None:
     tab.say({**tab.event("verdict", node="n009", verdict="normal"), "analyst": ""})
-    assert workspace.current()["n009"].analyst == "ana"
+    assert workspace.verdicts.current()["n009"].analyst == "ana"
 
 
 def test_leaving_is_asked_for_once(tab) -> None:
@@ -239,15 +239,15 @@ def test_settings_are_kept_for_the_project(tab, workspace) -> None:
 
 def test_my_labels_are_those_of_the_name_in_the_tab(workspace) -> None:
     tab = Tab(workspace, Receipts(), analyst="ben")
-    workspace.record("n001", "normal", analyst="ana")
-    workspace.record("n002", "normal", analyst="ben")
+    workspace.verdicts.record("n001", "normal", analyst="ana")
+    workspace.verdicts.record("n002", "normal", analyst="ben")
     where = {"verdict": "mine", "column": None, "value": None, "min_percentile": None, "max_percentile": None}
     tab.say(tab.event("order", strategy="top", where=where))
     assert [row["node_id"] for row in tab.payload["queue"]["rows"]] == ["n002"]
 
 
 def test_why_names_the_neighbours_it_speaks_of(workspace) -> None:
-    workspace.train("isolation-forest")
+    workspace.runs.train("isolation-forest")
     tab = Tab(workspace, Receipts())
     tab.say(want=[{"key": "why:n004", "kind": "why", "node": "n004"}])
     why = tab.payload["answers"]["why:n004"]
@@ -270,11 +270,11 @@ def test_the_audit_is_told_with_every_payload_and_follows_the_labels(tab, worksp
     tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
     tab.say(tab.event("verdict", node="n002", verdict="normal"))
     assert tab.payload["audit"]["text"].startswith("1 label since the last hit")
-    assert tab.payload["audit"]["hint"] == workspace.audit_report().hint
+    assert tab.payload["audit"]["hint"] == workspace.insight.audit().hint
     for i in range(20):
-        workspace.record(f"n1{i:02d}", "normal", strategy="audit", inclusion_probability=0.2 / 15)
+        workspace.verdicts.record(f"n1{i:02d}", "normal", strategy="audit", inclusion_probability=0.2 / 15)
     tab.say()
-    low, high = workspace.audit_report().left_interval
+    low, high = workspace.insight.audit().left_interval
     assert tab.payload["audit"]["text"] == f"21 labels since the last hit · {low:,.0f} to {high:,.0f} left"
 
 
@@ -282,8 +282,8 @@ def test_the_audit_is_worked_out_once_per_label_set_and_late_on_large_graphs(
     tab, workspace, monkeypatch
 ) -> None:
     asked: list[int] = []
-    real = workspace.audit_report
-    monkeypatch.setattr(workspace, "audit_report", lambda *given: asked.append(1) or real(*given))
+    real = workspace.insight.audit
+    monkeypatch.setattr(workspace.insight, "audit", lambda *given: asked.append(1) or real(*given))
     tab.say()
     assert not asked
     monkeypatch.setattr(board, "AT_ONCE", 10)
@@ -314,7 +314,7 @@ def test_a_ring_begins_with_the_case(tab) -> None:
 
 
 def test_a_ring_says_why_it_is_one(tab, workspace) -> None:
-    node = next(str(n) for n in workspace.graph.node_ids if len(workspace.ring(str(n)).node_ids) > 2)
+    node = next(str(n) for n in workspace.graph.node_ids if len(workspace.cases.group(str(n)).node_ids) > 2)
     tab.say(want=[{"key": "ring", "kind": "ring", "node": node}])
     ring = tab.payload["answers"]["ring"]
     assert len(ring["members"]) > 2
@@ -330,8 +330,8 @@ def test_a_message_of_another_project_is_left_alone(tab, workspace) -> None:
 
 
 def test_a_dispute_is_told_with_the_case_and_settled(tab, workspace) -> None:
-    workspace.record("n001", "anomalous", analyst="ann")
-    workspace.record("n001", "normal", analyst="bob")
+    workspace.verdicts.record("n001", "anomalous", analyst="ann")
+    workspace.verdicts.record("n001", "normal", analyst="bob")
     want = [{"key": "case:n001", "kind": "case", "node": "n001"}]
     card = tab.say(want=want)["answers"]["case:n001"]["card"]
     assert card["disputed"] == {"ann": "anomalous", "bob": "normal"}
@@ -339,14 +339,14 @@ def test_a_dispute_is_told_with_the_case_and_settled(tab, workspace) -> None:
     settled = tab.event("settle", node="n001", verdict="anomalous")
     card = tab.say(settled, want=want)["answers"]["case:n001"]["card"]
     assert (card["disputed"], card["row"]["verdict"]) == ({}, "anomalous")
-    assert workspace.agreement().settled == 1
+    assert workspace.insight.agreement().settled == 1
     tab.say(tab.event("undo", step=settled["seq"]))
-    assert workspace.agreement().settled == 0
+    assert workspace.insight.agreement().settled == 0
 
 
 def test_cases_for_a_second_opinion_follow_the_analyst(tab, workspace) -> None:
-    workspace.record("n001", "anomalous", analyst="ana")
-    workspace.record("n002", "normal", analyst="bo")
+    workspace.verdicts.record("n001", "anomalous", analyst="ana")
+    workspace.verdicts.record("n002", "normal", analyst="bo")
     where = {"verdict": "others", "column": None, "value": None}
     queue = tab.say(tab.event("order", strategy="top", where=where))["queue"]
     assert [row["node_id"] for row in queue["rows"]] == ["n002"]

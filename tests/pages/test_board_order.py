@@ -60,14 +60,14 @@ def test_undo_and_the_switch_bring_the_order_of_the_run_back(ranked_tab) -> None
 
 def test_a_verdict_of_another_analyst_reaches_the_order_too(ranked_tab) -> None:
     tab, queue = ranked_tab, ranked_tab.payload["queue"]
-    tab.workspace.record(queue["rows"][5]["node_id"], "normal", analyst="ben")
+    tab.workspace.verdicts.record(queue["rows"][5]["node_id"], "normal", analyst="ben")
     tab.say(queue=queue["key"], rows=queue["version"])
     assert tab.payload["queue"]["merge"]
     assert tab.payload["queue"]["rows"][0]["provisional_rank"]
 
 
 def test_tuning_changes_the_order_at_once_and_is_told_to_the_tab(workspace, tab):
-    workspace.train()
+    workspace.runs.train()
     before = tab.say()["queue"]
     assert before["choice"] == {
         "strategy": "greedy-diverse",
@@ -95,7 +95,7 @@ def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None
     draws = {"n010": {"strategy": "audit", "inclusion_probability": 0.002}}
     group = {"nodes": ["n010", "n011", "n012"], "source": "ring", "weight": "root", "judged": ["n010"]}
     tab.say(tab.event("group", verdict="anomalous", draws=draws, **group))
-    found = {node: event.inclusion_probability for node, event in workspace.current().items()}
+    found = {node: event.inclusion_probability for node, event in workspace.verdicts.current().items()}
     assert found == {"n010": 0.002, "n011": None, "n012": None}
 
 
@@ -113,7 +113,9 @@ def test_a_tab_is_told_what_its_rows_do_not_say(ranked_tab) -> None:
     assert tab.payload["queue"]["remark"] == ""
     tab.say(tab.event("order", strategy="audit", where={**where, "min_percentile": 90}))
     assert "do not count for the audit" in tab.payload["queue"]["remark"]
-    tab.workspace.record_group([str(node) for node in tab.workspace.graph.node_ids], "normal", overrule=True)
+    tab.workspace.verdicts.record_group(
+        [str(node) for node in tab.workspace.graph.node_ids], "normal", overrule=True
+    )
     tab.say(tab.event("order", strategy="top", where=where))
     assert tab.payload["queue"]["remark"] == "Every node has a verdict."
 

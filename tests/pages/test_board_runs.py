@@ -26,9 +26,9 @@ def test_retrain_queues_one_run_and_cancel_ends_it(tab) -> None:
     tab.say(tab.event("retrain"), tab.event("retrain"))
     run = tab.payload["strip"]["active"]
     assert run["status"] == "queued"
-    assert len(tab.workspace.runs()) == 1
+    assert len(tab.workspace.runs.all()) == 1
     tab.say(tab.event("cancel", run=run["id"]))
-    assert tab.workspace.run(run["id"]).status == "cancelled"
+    assert tab.workspace.runs.get(run["id"]).status == "cancelled"
     assert tab.payload["strip"]["active"] is None
     assert "Cancelled" in tab.texts[-1]
 
@@ -44,7 +44,7 @@ def test_a_retrain_starts_by_itself_after_so_many_labels(tab) -> None:
 
 def test_a_finished_run_brings_a_new_order_and_is_announced(tab) -> None:
     key = tab.payload["queue"]["key"]
-    assert tab.workspace.train("isolation-forest").status == "done"
+    assert tab.workspace.runs.train("isolation-forest").status == "done"
     tab.say(queue=key, rows=ROWS)
     assert tab.payload["queue"]["key"] != key
     assert tab.payload["queue"]["rows"][0]["rank"] > 0
@@ -58,7 +58,7 @@ def test_a_finished_run_brings_a_new_order_and_is_announced(tab) -> None:
 @pytest.mark.usefixtures("idle_worker")
 def test_a_failed_run_is_told_with_its_reason(tab) -> None:
     tab.say(tab.event("retrain"))
-    run = tab.workspace.active_run()
+    run = tab.workspace.runs.active()
     tab.workspace._project.store.runs.finish(run.id, "failed", message="The device ran out of memory.")
     tab.say()
     assert "ran out of memory" in tab.texts[-1]

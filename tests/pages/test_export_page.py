@@ -30,10 +30,10 @@ def test_every_format_has_a_file_and_a_manifest(home) -> None:
 def test_verdicts_that_the_run_has_not_seen_are_counted(home) -> None:
     workspace = make_project(models=("sgc-lr",))
     assert "since run" not in texts(page(EXPORT, workspace))
-    open_nodes = [row.node_id for row in workspace.queue(n=2)]
-    workspace.record(open_nodes[0], "normal")
+    open_nodes = [row.node_id for row in workspace.cases.queue(n=2)]
+    workspace.verdicts.record(open_nodes[0], "normal")
     assert "1 verdict since run 1: retrain to use it" in texts(page(EXPORT, workspace))
-    workspace.record(open_nodes[1], "anomalous")
+    workspace.verdicts.record(open_nodes[1], "anomalous")
     app = page(EXPORT, workspace)
     no_problem(app)
     assert "2 verdicts since run 1: retrain to use them" in texts(app)

@@ -15,6 +15,7 @@ from gadcore.errors import InputError, NotFound
 from gadcore.ingest import Mapping
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
+from gadcore.workspace.runs import Runs
 from pages.home import reading
 from pages.home.projects import ago, last_run_text, literal, verdict_chips
 
@@ -42,7 +43,7 @@ def until_read(incoming: reading.Incoming) -> reading.State:
 @pytest.fixture(autouse=True)
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests look at the page; the training process has its own."""
-    monkeypatch.setattr(Workspace, "start_worker", lambda self: None)
+    monkeypatch.setattr(Runs, "start_worker", lambda self: None)
 
 
 def test_the_first_visit_is_welcomed_and_offers_the_demo(home) -> None:
@@ -99,7 +100,7 @@ def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
     app.button(key="create").click().run()
     created = Workspace.open("mine")
     assert created.graph.n_edges == 3
-    assert created.has_truth
+    assert created.data.has_truth
     assert not incoming.folder.exists()
 
 

@@ -25,11 +25,11 @@ def probe():
 
 def random_checks(workspace) -> None:
     """Verdicts on random checks of every stratum: 10 of the top, 6 below it, 6 of the rest."""
-    order = [str(workspace.graph.node_ids[i]) for i in workspace.result().order]
-    fresh = [node for node in order if node not in workspace.current()]
+    order = [str(workspace.graph.node_ids[i]) for i in workspace.runs.result().order]
+    fresh = [node for node in order if node not in workspace.verdicts.current()]
     for i, (node, share) in enumerate(zip(fresh, [0.2] * 10 + [0.075] * 6 + [0.03] * 6)):
         verdict = "anomalous" if i in (0, 3) else "normal"
-        workspace.record(node, verdict, strategy="audit", inclusion_probability=share / 14)
+        workspace.verdicts.record(node, verdict, strategy="audit", inclusion_probability=share / 14)
 
 
 def disputed_project():
@@ -38,7 +38,7 @@ def disputed_project():
     for i in range(8):
         for analyst in ("ana", "bo"):
             word = "anomalous" if i < 3 and not (analyst == "bo" and i == 0) else "normal"
-            workspace.record(f"n00{i}", word, analyst=analyst)
+            workspace.verdicts.record(f"n00{i}", word, analyst=analyst)
     return workspace
 
 
@@ -68,7 +68,7 @@ def test_what_is_left_in_plain_words(home, probe) -> None:
     assert "Precision of the top 10" in [metric.label for metric in app.metric]
     app.number_input(key="insight-recall").set_value(80).run()
     no_problem(app)
-    assert workspace.least_recall() == 0.8
+    assert workspace.insight.least_recall() == 0.8
 
 
 def test_figures_that_are_missing_say_why() -> None:
@@ -97,15 +97,15 @@ def test_words_of_the_audit_are_right_for_one_and_for_many() -> None:
 
 def test_one_random_check_is_one(home, probe) -> None:
     workspace = make_project(models=("probe",))
-    workspace.record("n100", "normal", strategy="audit", inclusion_probability=0.01)
+    workspace.verdicts.record("n100", "normal", strategy="audit", inclusion_probability=0.01)
     assert "Rests on 1 random check that" in texts(page(TRAIN, workspace))
 
 
 def test_what_moved_names_the_labels_behind_it(home, probe) -> None:
     workspace = make_project(labels=False, models=("probe",))
-    quiet = str(workspace.graph.node_ids[workspace.result().order[-1]])
-    workspace.record(quiet, "anomalous")
-    assert workspace.train("probe").status == "done"
+    quiet = str(workspace.graph.node_ids[workspace.runs.result().order[-1]])
+    workspace.verdicts.record(quiet, "anomalous")
+    assert workspace.runs.train("probe").status == "done"
     app = page(TRAIN, workspace)
     no_problem(app)
     assert "From run 1 to run 2: 1 label new" in texts(app)
@@ -115,10 +115,10 @@ def test_what_moved_names_the_labels_behind_it(home, probe) -> None:
 
 def test_nodes_that_share_a_name_are_told_apart(home, probe) -> None:
     workspace = make_project(labels=False, models=("probe",), namesakes=True)
-    quiet = str(workspace.graph.node_ids[workspace.result().order[-1]])
+    quiet = str(workspace.graph.node_ids[workspace.runs.result().order[-1]])
     for analyst, verdict in (("ana", "normal"), ("bo", "anomalous")):
-        workspace.record(quiet, verdict, analyst=analyst)
-    assert workspace.train("probe").status == "done"
+        workspace.verdicts.record(quiet, verdict, analyst=analyst)
+    assert workspace.runs.train("probe").status == "done"
     shown = texts(page(TRAIN, workspace))
     assert shown.count(f"**Nora** :gray[{quiet}]") == 3  # risen, in doubt, disputed
 
@@ -149,7 +149,7 @@ def test_a_dispute_is_shown_with_kappa_and_settled_by_a_click(home) -> None:
     assert "Disputed: 1" in texts(app)
     app.button(key="settle-anomalous-dispute-n000").click().run()
     no_problem(app)
-    last = workspace.history("n000")[-1]
+    last = workspace.verdicts.history("n000")[-1]
     assert (last.source, last.verdict.value) == ("adjudication", "anomalous")
     assert "No open dispute" in texts(app)
 
@@ -161,7 +161,7 @@ def test_a_second_look_keeps_the_verdict_and_is_done(home) -> None:
     assert app.button(key="settle-normal-look-n000").label == "Keep normal"
     app.button(key="settle-normal-look-n000").click().run()
     no_problem(app)
-    assert workspace.second_look() == []
+    assert workspace.insight.second_look() == []
     assert "No verdict is in doubt" in texts(app)
 
 

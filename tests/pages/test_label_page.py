@@ -66,7 +66,7 @@ def test_the_page_opens_the_only_project(workspace) -> None:
 def test_opening_a_project_starts_its_first_ranking(workspace) -> None:
     app = page(LABEL, workspace)
     no_problem(app)
-    assert workspace.runs()
+    assert workspace.runs.all()
     assert payload(app)["queue"]["rows"]
 
 
@@ -75,7 +75,7 @@ def test_a_verdict_from_the_browser_is_recorded(workspace) -> None:
         page(LABEL, workspace), {"kind": "verdict", "node": "n011", "verdict": "anomalous"}, analyst="eve"
     )
     no_problem(app)
-    event = workspace.current()["n011"]
+    event = workspace.verdicts.current()["n011"]
     assert (event.verdict.value, event.analyst) == ("anomalous", "eve")
     assert list(payload(app)["ack"].values()) == [1]
     assert payload(app)["labels"]["changes"] == {"n011": "anomalous"}
@@ -84,14 +84,14 @@ def test_a_verdict_from_the_browser_is_recorded(workspace) -> None:
 def test_a_rerun_with_the_same_message_changes_nothing(workspace) -> None:
     app = say(page(LABEL, workspace), {"kind": "verdict", "node": "n011", "verdict": "normal"})
     app.run()
-    assert len(workspace.history("n011")) == 1
+    assert len(workspace.verdicts.history("n011")) == 1
 
 
 def test_undo_works_in_a_session_opened_later(workspace) -> None:
     say(page(LABEL, workspace), {"kind": "verdict", "node": "n011", "verdict": "normal"}, analyst="eve")
-    assert workspace.current()
+    assert workspace.verdicts.current()
     say(page(LABEL, workspace), {"kind": "undo", "show": True}, analyst="eve")
-    assert not workspace.current()
+    assert not workspace.verdicts.current()
 
 
 def test_a_case_in_the_address_is_opened(workspace) -> None:
@@ -110,7 +110,7 @@ def test_two_sessions_share_what_was_labelled(workspace) -> None:
 
 def test_blind_mode_leaves_verdicts_of_others_off_the_map(workspace) -> None:
     mine, theirs = map(str, workspace.graph.node_ids[:2])
-    workspace.record(mine, "normal", analyst="ada")
-    workspace.record(theirs, "anomalous", analyst="bob")
+    workspace.verdicts.record(mine, "normal", analyst="ada")
+    workspace.verdicts.record(theirs, "anomalous", analyst="bob")
     assert all_verdicts(workspace)[:3].tolist() == [0, 1, -1]
     assert own_verdicts(workspace, "ada")[:3].tolist() == [0, -1, -1]

@@ -26,8 +26,8 @@ def trained_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("GAD_HOME", str(folder))
         patch.setenv("GAD_ANALYST", "ana")
         workspace = make_project(models=("an", "an"))
-        for run in workspace.runs():
-            result = workspace.result(run.id)
+        for run in workspace.runs.all():
+            result = workspace.runs.result(run.id)
             write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2])
     return folder
 
@@ -91,13 +91,13 @@ def worker_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def box(workspace: Workspace, rows: list[int]) -> dict:
     """The event of a box around the places of these rows."""
-    xy = np.asarray(workspace.layout("pca"))[rows]
+    xy = np.asarray(workspace.runs.layout("pca"))[rows]
     (x0, y0), (x1, y1) = xy.min(0).tolist(), xy.max(0).tolist()
     return {"selection": {"points": [], "box": [{"x": [x0, x1], "y": [y0, y1]}], "lasso": []}}
 
 
 def inside(workspace: Workspace, event: dict) -> set[str]:
-    xy, (area,) = np.asarray(workspace.layout("pca")), event["selection"]["box"]
+    xy, (area,) = np.asarray(workspace.runs.layout("pca")), event["selection"]["box"]
     within = (xy >= [area["x"][0], area["y"][0]]) & (xy <= [area["x"][1], area["y"][1]])
     return {str(workspace.graph.node_ids[i]) for i in np.flatnonzero(within.all(1))}
 
@@ -134,43 +134,43 @@ def test_a_box_lists_nodes_and_one_verdict_marks_all_of_them_as_one_group(worksp
     for sure in [ticked for ticked in app.checkbox if ticked.label.startswith("Yes, label all")]:
         sure.check().run()
     app.text_input(key="map-note").set_value("same device").run()
-    before = {node: event.verdict for node, event in workspace.current().items()}
+    before = {node: event.verdict for node, event in workspace.verdicts.current().items()}
     app.button(key="map-unsure").click().run()
     no_problem(app)
-    current = workspace.current()
+    current = workspace.verdicts.current()
     assert {node for node, event in current.items() if event.verdict == "unsure"} == nodes
     assert {(current[node].source, current[node].note) for node in nodes} == {("map", "same device")}
     assert len({current[node].group for node in nodes}) == 1
     assert sum(current[node].weight for node in nodes) == pytest.approx(len(nodes) ** 0.5)
-    workspace.undo("ana")
-    assert {node: event.verdict for node, event in workspace.current().items()} == before
+    workspace.verdicts.undo("ana")
+    assert {node: event.verdict for node, event in workspace.verdicts.current().items()} == before
 
 
 def test_nodes_with_a_verdict_of_their_own_keep_it_unless_ticked(workspace, chart) -> None:
     app = page(MAP, workspace)
-    labels, xy = workspace.labels(), np.asarray(workspace.layout("pca"))
+    labels, xy = workspace.verdicts.labels(), np.asarray(workspace.runs.layout("pca"))
     near = np.argsort(((xy - xy[labels.normal[0]]) ** 2).sum(1))
     chart.next = event = box(workspace, near[:60].tolist())
     app.run()
     nodes = inside(workspace, event)
-    own = set(workspace.given_singly(nodes))
+    own = set(workspace.verdicts.given_singly(nodes))
     assert 1 < len(own) < len(nodes) <= 200
     app.button(key="map-unsure").click().run()
     no_problem(app)
-    assert {n for n, e in workspace.current().items() if e.verdict == "unsure"} == nodes - own
+    assert {n for n, e in workspace.verdicts.current().items() if e.verdict == "unsure"} == nodes - own
     marked = len(nodes - own)
     told = f"{marked} node{'s' * (marked != 1)} marked unsure, {len(own)} kept the verdict they had."
     assert [toast.value for toast in app.toast] == [told]
     assert app.checkbox(key="map-overrule").label == f"Also change the {len(own)} that have a verdict"
     app.checkbox(key="map-overrule").check().run()
     app.button(key="map-unsure").click().run()
-    assert {n for n, e in workspace.current().items() if e.verdict == "unsure"} == nodes
+    assert {n for n, e in workspace.verdicts.current().items() if e.verdict == "unsure"} == nodes
 
 
 def test_a_list_of_namesakes_shows_their_ids(home, chart, monkeypatch) -> None:
     monkeypatch.setattr(state, "analyst", lambda: "ana")
     workspace = make_project(models=("an",), namesakes=True)
-    result = workspace.result()
+    result = workspace.runs.result()
     write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2])
     app = page(MAP, workspace)
     chart.next = event = box(workspace, [0, 1, 2])
@@ -183,17 +183,17 @@ def test_a_list_of_namesakes_shows_their_ids(home, chart, monkeypatch) -> None:
 
 def test_undo_on_the_page_takes_the_whole_group_back(workspace, chart) -> None:
     app = page(MAP, workspace)
-    before = len(workspace.current())
+    before = len(workspace.verdicts.current())
     chart.next = box(workspace, [0, 0])
     app.run()
     assert app.button(key="map-unsure").disabled  # the one node has a verdict of its own
     app.checkbox(key="map-overrule").check().run()
     app.button(key="map-unsure").click().run()
-    assert any(event.verdict == "unsure" for event in workspace.current().values())
+    assert any(event.verdict == "unsure" for event in workspace.verdicts.current().values())
     next(button for button in app.button if button.label.startswith("Undo")).click().run()
     no_problem(app)
-    assert len(workspace.current()) == before
-    assert not any(event.verdict == "unsure" for event in workspace.current().values())
+    assert len(workspace.verdicts.current()) == before
+    assert not any(event.verdict == "unsure" for event in workspace.verdicts.current().values())
 
 
 def test_selection_outlives_reruns_and_colour_changes_and_ends_with_clear(workspace, chart) -> None:
@@ -233,7 +233,7 @@ def test_a_click_opens_the_case(workspace, chart, opened) -> None:
 
 def test_many_nodes_are_labelled_only_after_a_second_look(workspace, chart) -> None:
     app = page(MAP, workspace)
-    xy = np.asarray(workspace.layout("pca"))
+    xy = np.asarray(workspace.runs.layout("pca"))
     chart.next = box(workspace, [int(i) for i in [*xy.argmin(0), *xy.argmax(0)]])
     app.run()
     assert f"{workspace.graph.n_nodes:,} selected" in texts(app)
@@ -258,8 +258,8 @@ def test_two_runs_stand_side_by_side(workspace, chart) -> None:
 
 
 def test_a_run_is_compared_with_one_of_its_model_and_never_with_one_that_has_no_map(workspace, chart) -> None:
-    workspace.train("isolation-forest", use=False)
-    workspace.train("an")
+    workspace.runs.train("isolation-forest", use=False)
+    workspace.runs.train("an")
     app = page(MAP, workspace)
     app.segmented_control(key="map-view").set_value("before").run()
     no_problem(app)
@@ -274,13 +274,13 @@ def test_a_layout_that_is_not_there_is_asked_for_and_pca_shown_meanwhile(
     app.segmented_control(key="map-kind").set_value("umap").run()
     no_problem(app)
     assert "start" in worker_calls
-    assert workspace.layout_state("umap")[0] == "queued"
+    assert workspace.runs.layout_state("umap")[0] == "queued"
     assert "PCA is shown meanwhile" in texts(app)
     assert chart.figure is not None
 
 
 def test_a_layout_that_is_there_is_drawn(workspace, chart, worker_calls) -> None:
-    folder = workspace.result().folder
+    folder = workspace.runs.result().folder
     write_array(folder / "layout_umap.npy", np.tile(np.arange(workspace.graph.n_nodes)[:, None], 2) + 1000.0)
     app = page(MAP, workspace)
     app.segmented_control(key="map-kind").set_value("umap").run()
@@ -296,13 +296,13 @@ def test_without_a_run_the_page_offers_the_first_ranking(home, worker_calls) -> 
     no_problem(app)
     assert "There is no map yet" in texts(app)
     app.button[0].click().run()
-    assert workspace.active_run() is not None
+    assert workspace.runs.active() is not None
     assert "start" in worker_calls
     assert "first ranking is queued" in texts(app)
 
 
 def test_with_one_run_the_comparison_says_what_is_missing(workspace, chart) -> None:
-    workspace.delete_run(next(run.id for run in workspace.runs() if not run.in_use))
+    workspace.runs.delete(next(run.id for run in workspace.runs.all() if not run.in_use))
     app = page(MAP, workspace)
     assert "Moved since the run before" not in app.selectbox(key="map-colour").options
     app.segmented_control(key="map-view").set_value("before").run()

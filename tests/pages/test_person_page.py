@@ -9,6 +9,7 @@ from gadcore.practice import simulated
 from gadcore.practice.person import Score, begin, copies
 from gadcore.studies.loop_tables import Line
 from gadcore.workspace import Workspace
+from gadcore.workspace.runs import Runs
 from pages.benchmark import loop_study
 from pages.benchmark.discovery import LOOKS, PERSON
 from pages.benchmark.person import _mistakes, _shortened, scores_table
@@ -27,10 +28,10 @@ def ana_without_a_study(tmp_path, monkeypatch) -> None:
 
 def label(copy: Workspace, verdicts: int, analyst: str = "ana") -> None:
     """Right verdicts, anomalies first, then one missed anomaly."""
-    y, ids = copy.truth().y, copy.graph.node_ids
+    y, ids = copy.data.truth().y, copy.graph.node_ids
     for node in ids[y == 1][: verdicts - 1]:
-        copy.record(str(node), "anomalous", analyst=analyst)
-    copy.record(str(ids[y == 1][verdicts]), "normal", analyst=analyst)
+        copy.verdicts.record(str(node), "anomalous", analyst=analyst)
+    copy.verdicts.record(str(ids[y == 1][verdicts]), "normal", analyst=analyst)
 
 
 def values(app) -> dict[str, str]:
@@ -39,8 +40,8 @@ def values(app) -> dict[str, str]:
 
 def test_the_button_makes_a_copy_and_opens_it_for_labelling(home, monkeypatch) -> None:
     workspace = make_project()
-    monkeypatch.setattr(Workspace, "ensure_ranked", lambda self: None)
-    monkeypatch.setattr(Workspace, "start_worker", lambda self: None)
+    monkeypatch.setattr(Runs, "ensure_ranked", lambda self: None)
+    monkeypatch.setattr(Runs, "start_worker", lambda self: None)
     app = page(BENCHMARK, workspace)
     no_problem(app)
     assert not values(app)
@@ -86,7 +87,7 @@ def test_a_practice_is_started_over_by_deleting_the_copy(home) -> None:
     no_problem(app)
     assert [info.id for info in copies(workspace)] == [other.id]
     assert app.query_params["project"] in (workspace.id, [workspace.id])
-    assert workspace.counts()["normal"] == 30
+    assert workspace.verdicts.counts()["normal"] == 30
 
 
 def test_everyone_who_practised_is_compared(home) -> None:
@@ -121,5 +122,5 @@ def test_wrong_verdicts_have_a_colour_of_their_own() -> None:
 
 def test_a_card_marks_a_practice_copy(home) -> None:
     workspace = make_project()
-    assert "Practice copy" not in card_html(workspace.info())
-    assert "Practice copy of planted" in card_html(begin(workspace, "ana").info())
+    assert "Practice copy" not in card_html(workspace.data.info())
+    assert "Practice copy of planted" in card_html(begin(workspace, "ana").data.info())

@@ -8,7 +8,7 @@ import pytest
 from page_project import make_project, no_problem, page, texts
 
 from gadcore.detectors import REGISTRY, detector_class
-from gadcore.workspace import Workspace
+from gadcore.workspace.runs import Runs
 from pages.train.parameters import DESCRIBED, parameters, shown_parameters
 
 TRAIN = "pages/3_Train.py"
@@ -61,7 +61,7 @@ def test_a_model_that_needs_labels_cannot_be_started_without(home) -> None:
 
 def test_train_hands_the_changed_parameters_to_the_worker(home, monkeypatch) -> None:
     asked = []
-    monkeypatch.setattr(Workspace, "start_run", lambda self, model, **given: asked.append((model, given)))
+    monkeypatch.setattr(Runs, "start", lambda self, model, **given: asked.append((model, given)))
     app = page(TRAIN, make_project())
     app.selectbox(key="model").set_value("an").run()
     app.number_input(key="an-k").set_value(16)
@@ -78,19 +78,19 @@ def test_runs_show_their_figures_and_can_be_rolled_back(home) -> None:
     shown = texts(app)
     assert REGISTRY["sgc-lr"].title in shown
     assert "30 normal and 8 anomalous labels" in shown
-    assert workspace.current_run().number == 2
+    assert workspace.runs.in_use().number == 2
     app.button(key="use-1").click().run()
     no_problem(app)
-    assert workspace.current_run().number == 1
+    assert workspace.runs.in_use().number == 1
 
 
 def test_a_run_is_deleted_only_by_the_second_click(home) -> None:
     workspace = make_project(models=("sgc-lr", "label-propagation"))
     app = page(TRAIN, workspace)
-    assert len(workspace.runs()) == 2
+    assert len(workspace.runs.all()) == 2
     app.button(key="delete-2").click().run()
     no_problem(app)
-    assert [run.number for run in workspace.runs()] == [1]
+    assert [run.number for run in workspace.runs.all()] == [1]
 
 
 def test_two_runs_are_compared(home) -> None:
@@ -106,8 +106,8 @@ def test_two_runs_are_compared(home) -> None:
 
 def test_the_run_in_use_is_compared_with_the_last_one_of_its_model(home) -> None:
     workspace = make_project(models=("sgc-lr",))
-    workspace.train("label-propagation", use=False)
-    workspace.train("sgc-lr")
+    workspace.runs.train("label-propagation", use=False)
+    workspace.runs.train("sgc-lr")
     app = page(TRAIN, workspace)
     no_problem(app)
     assert (app.selectbox(key="before").value, app.selectbox(key="after").value) == (1, 3)
@@ -115,7 +115,7 @@ def test_the_run_in_use_is_compared_with_the_last_one_of_its_model(home) -> None
 
 def test_a_failed_run_shows_its_reason(home, monkeypatch) -> None:
     workspace = make_project(labels=False)
-    run = workspace.train("label-propagation")
+    run = workspace.runs.train("label-propagation")
     assert run.status == "failed"
     app = page(TRAIN, workspace)
     assert not app.exception

@@ -19,24 +19,24 @@ from gadcore.workspace import Workspace
 
 def answers(workspace: Workspace) -> tuple[list[str], list[str]]:
     """Ids of normal and of anomalous nodes."""
-    y, ids = workspace.truth().y, workspace.graph.node_ids
+    y, ids = workspace.data.truth().y, workspace.graph.node_ids
     return [str(i) for i in ids[y == 0]], [str(i) for i in ids[y == 1]]
 
 
 def test_a_practice_is_a_copy_without_labels_that_is_marked(home) -> None:
     workspace = make_project(models=("isolation-forest",))
-    before = workspace.counts()
+    before = workspace.verdicts.counts()
     copy = begin(workspace, "bo")
-    info = copy.info()
+    info = copy.data.info()
     assert info.name == "Practice: planted (bo)"
     assert (info.owner, info.practice_of, info.has_truth) == ("bo", "planted", True)
-    assert info.fingerprint == workspace.info().fingerprint
-    assert copy.counts() == {"normal": 0, "anomalous": 0, "unsure": 0, "fresh": 0}
-    assert copy.runs() == []
-    assert np.array_equal(copy.truth().y, workspace.truth().y)
-    assert copy.report() == workspace.report()
-    assert workspace.info().practice_of == ""
-    assert workspace.counts() == before
+    assert info.fingerprint == workspace.data.info().fingerprint
+    assert copy.verdicts.counts() == {"normal": 0, "anomalous": 0, "unsure": 0, "fresh": 0}
+    assert copy.runs.all() == []
+    assert np.array_equal(copy.data.truth().y, workspace.data.truth().y)
+    assert copy.data.report() == workspace.data.report()
+    assert workspace.data.info().practice_of == ""
+    assert workspace.verdicts.counts() == before
 
 
 def test_each_analyst_has_one_practice_and_it_is_found_from_either_side(home) -> None:
@@ -65,7 +65,7 @@ def test_verdicts_are_scored_in_the_order_they_were_given(home) -> None:
         (anomalous[3], "anomalous"),
     ]
     for node, verdict in given:
-        copy.record(node, verdict, analyst="bo")
+        copy.verdicts.record(node, verdict, analyst="bo")
     result = score(copy)
     assert result.found == [1, 1, 1, 1, 1, 2]
     assert result.mistakes == [0, 0, 1, 2, 2, 2]
@@ -79,11 +79,11 @@ def test_verdicts_are_scored_in_the_order_they_were_given(home) -> None:
 def test_what_is_taken_back_or_corrected_counts_as_it_stands(home) -> None:
     copy = begin(make_project(), "bo")
     normal, anomalous = answers(copy)
-    copy.record(anomalous[0], "normal", analyst="bo")
-    copy.record(normal[0], "anomalous", analyst="bo")
-    copy.undo("bo")
-    copy.record(normal[1], "normal", analyst="bo")
-    copy.record(anomalous[0], "anomalous", analyst="bo")
+    copy.verdicts.record(anomalous[0], "normal", analyst="bo")
+    copy.verdicts.record(normal[0], "anomalous", analyst="bo")
+    copy.verdicts.undo("bo")
+    copy.verdicts.record(normal[1], "normal", analyst="bo")
+    copy.verdicts.record(anomalous[0], "anomalous", analyst="bo")
     result = score(copy)
     assert result.found == [1, 1]
     assert result.mistakes == [0, 0]
@@ -130,11 +130,11 @@ def test_the_command_begins_and_scores_a_practice(home, capsys) -> None:
     assert "'Practice: planted (ana)'" in shown
     assert shown.index(f"train -p {copy.id}") < shown.index(f"queue -p {copy.id}")
     normal, anomalous = answers(copy)
-    copy.record(anomalous[0], "anomalous")
+    copy.verdicts.record(anomalous[0], "anomalous")
     assert main(["practice", "-p", copy.id, "--score"]) == 0
     assert f"has 1 verdict(s); its score is shown from {LEAST} on" in capsys.readouterr().out
     for node in normal[:10]:
-        copy.record(node, "normal")
+        copy.verdicts.record(node, "normal")
     simulated.practise(workspace, ["top"], labels=20, model="sgc-lr")
     assert main(["practice", "-p", copy.id, "--score"]) == 0
     shown = capsys.readouterr().out

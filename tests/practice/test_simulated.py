@@ -28,7 +28,7 @@ def project_without_truth() -> Workspace:
 
 def test_a_practice_is_kept_and_leaves_labels_and_runs_alone(home) -> None:
     workspace = make_project()
-    before = workspace.counts()
+    before = workspace.verdicts.counts()
     seen = []
     document = simulated.practise(
         workspace,
@@ -41,8 +41,8 @@ def test_a_practice_is_kept_and_leaves_labels_and_runs_alone(home) -> None:
     assert list(document["curves"]) == ["top", "random"]
     assert seen == [(name, k) for name in ("top", "random") for k in (0, 10, 20, 30)]
     assert simulated.state(workspace) == document
-    assert workspace.counts() == before
-    assert workspace.runs() == []
+    assert workspace.verdicts.counts() == before
+    assert workspace.runs.all() == []
 
 
 def test_practice_in_a_process_of_its_own(home) -> None:

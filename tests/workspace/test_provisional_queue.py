@@ -24,8 +24,10 @@ def project(settings, planted):
     register()
     workspace = Workspace.create("planted", reading(graph), settings=settings)
     for word, value, n in (("normal", 0, 10), ("anomalous", 1, 4)):
-        workspace.record_group([str(graph.node_ids[i]) for i in np.flatnonzero(y == value)[:n]], word)
-    workspace.train("probe")
+        workspace.verdicts.record_group(
+            [str(graph.node_ids[i]) for i in np.flatnonzero(y == value)[:n]], word
+        )
+    workspace.runs.train("probe")
     yield workspace
     unregister()
 
@@ -36,7 +38,7 @@ def ids(rows) -> list[str]:
 
 def decide(workspace: Workspace, row, verdict: str) -> None:
     """A verdict as the screen gives it."""
-    workspace.record(
+    workspace.verdicts.record(
         row.node_id, verdict, strategy=row.strategy, inclusion_probability=row.inclusion_probability
     )
 
@@ -55,61 +57,61 @@ def audit_of(rows) -> list[tuple[str, float]]:
 
 
 def test_after_a_run_the_queue_is_the_run_s_own(project: Workspace) -> None:
-    rows = project.queue(n=40)
-    assert rows == project.queue(n=40, provisional=False)
+    rows = project.cases.queue(n=40)
+    assert rows == project.cases.queue(n=40, provisional=False)
     assert {row.provisional_rank for row in rows} == {None}
-    basis = project.queue_basis()
+    basis = project.cases.basis()
     assert (basis.run, basis.verdicts, basis.enabled, basis.state) == (1, 0, True, "")
 
 
 def test_a_verdict_reorders_the_queue_and_says_so(project: Workspace) -> None:
-    first, others = without_first(project.queue(n=40))
+    first, others = without_first(project.cases.queue(n=40))
     decide(project, first, "normal")
-    rows = project.queue(n=39)
+    rows = project.cases.queue(n=39)
     assert first.node_id not in ids(rows)
     assert ids(rows) != others
     assert all(row.provisional_rank for row in rows)
     assert any(row.provisional_rank != row.rank for row in rows)
-    own = project.result().rank
+    own = project.runs.result().rank
     assert all(row.rank == own[project.graph.index_of(row.node_id)] for row in rows)
-    assert project.queue_basis().verdicts == 1
-    assert project.case(rows[0].node_id).row.provisional_rank == rows[0].provisional_rank
+    assert project.cases.basis().verdicts == 1
+    assert project.cases.card(rows[0].node_id).row.provisional_rank == rows[0].provisional_rank
 
 
 def test_undo_takes_the_effect_back(project: Workspace) -> None:
-    before = project.queue(n=40)
+    before = project.cases.queue(n=40)
     decide(project, before[0], "normal")
-    project.undo()
-    assert project.queue(n=40) == before
-    assert project.queue_basis().verdicts == 0
+    project.verdicts.undo()
+    assert project.cases.queue(n=40) == before
+    assert project.cases.basis().verdicts == 0
 
 
 def test_the_next_run_replaces_the_provisional_order(project: Workspace) -> None:
-    decide(project, project.queue(n=1)[0], "normal")
-    project.train("probe")
-    assert (project.queue_basis().run, project.queue_basis().verdicts) == (2, 0)
-    assert {row.provisional_rank for row in project.queue(n=20)} == {None}
+    decide(project, project.cases.queue(n=1)[0], "normal")
+    project.runs.train("probe")
+    assert (project.cases.basis().run, project.cases.basis().verdicts) == (2, 0)
+    assert {row.provisional_rank for row in project.cases.queue(n=20)} == {None}
 
 
 def test_it_can_be_switched_off(project: Workspace) -> None:
-    first, others = without_first(project.queue(n=40))
+    first, others = without_first(project.cases.queue(n=40))
     project.set_preference("provisional", False)
     decide(project, first, "normal")
-    assert ids(project.queue(n=39)) == others
-    assert project.queue_basis().verdicts == 0
-    assert not project.queue_basis().enabled
-    assert not any(row.provisional_rank for row in project.queue(n=39))
-    moved = project.queue(n=39, provisional=True)
+    assert ids(project.cases.queue(n=39)) == others
+    assert project.cases.basis().verdicts == 0
+    assert not project.cases.basis().enabled
+    assert not any(row.provisional_rank for row in project.cases.queue(n=39))
+    moved = project.cases.queue(n=39, provisional=True)
     assert all(row.provisional_rank for row in moved)
     assert ids(moved) != others
 
 
 def test_audit_cases_stay_those_that_the_run_drew(project: Workspace) -> None:
     """Each comes in its turn, with its own probability, however the cases around it are ranked."""
-    drawn = audit_of(project.queue(n=60, provisional=False))
+    drawn = audit_of(project.cases.queue(n=60, provisional=False))
     seen = []
     for turn in range(25):
-        row = project.queue(n=1)[0]
+        row = project.cases.queue(n=1)[0]
         if row.inclusion_probability is not None:
             seen.append((row.node_id, row.inclusion_probability))
         decide(project, row, "anomalous" if turn % 3 == 0 else "normal")
@@ -119,22 +121,22 @@ def test_audit_cases_stay_those_that_the_run_drew(project: Workspace) -> None:
 
 def test_verdicts_from_elsewhere_do_not_bring_audit_cases_forward(project: Workspace) -> None:
     def places() -> list[int]:
-        rows = project.queue(n=60)
+        rows = project.cases.queue(n=60)
         return [at for at, row in enumerate(rows) if row.inclusion_probability is not None]
 
-    before, waiting = places(), {*ids(project.queue(n=60)), *project.current()}
+    before, waiting = places(), {*ids(project.cases.queue(n=60)), *project.verdicts.current()}
     others = [str(node) for node in project.graph.node_ids if str(node) not in waiting]
-    project.record_group(others[-20:], "normal")
+    project.verdicts.record_group(others[-20:], "normal")
     assert places()[:3] == before[:3]
 
 
 def test_random_checks_that_were_put_off_do_not_come_in_a_row(project: Workspace) -> None:
     """Sixty verdicts of a filter, which has no random checks, then the whole queue again."""
-    for row in project.queue(n=60, where=Filter(min_percentile=40)):
+    for row in project.cases.queue(n=60, where=Filter(min_percentile=40)):
         decide(project, row, "normal")
     served = []
     for _ in range(12):
-        row = project.queue(n=1)[0]
+        row = project.cases.queue(n=1)[0]
         served.append(row.inclusion_probability is not None)
         decide(project, row, "normal")
     assert 3 <= sum(served) <= 5
@@ -142,15 +144,15 @@ def test_random_checks_that_were_put_off_do_not_come_in_a_row(project: Workspace
 
 
 def test_no_case_comes_twice_and_none_is_lost(project: Workspace) -> None:
-    decide(project, project.queue(n=1)[0], "anomalous")
-    rows = project.queue(n=1000)
-    assert len(set(ids(rows))) == len(rows) == project.graph.n_nodes - len(project.current())
+    decide(project, project.cases.queue(n=1)[0], "anomalous")
+    rows = project.cases.queue(n=1000)
+    assert len(set(ids(rows))) == len(rows) == project.graph.n_nodes - len(project.verdicts.current())
 
 
 def test_filters_hold_in_the_provisional_order(project: Workspace) -> None:
     where = Filter(min_percentile=50)
-    decide(project, project.queue(n=1, where=where)[0], "normal")
-    rows = project.queue(n=50, where=where)
+    decide(project, project.cases.queue(n=1, where=where)[0], "normal")
+    rows = project.cases.queue(n=50, where=where)
     assert rows
     assert all(row.percentile >= 50 for row in rows)
     assert all(row.provisional_rank for row in rows)
@@ -161,18 +163,18 @@ def unlabelled(settings, planted):
     """Ranked by a run without labels."""
     register()
     workspace = Workspace.create("cold", reading(planted[0]), settings=settings)
-    workspace.train("probe")
+    workspace.runs.train("probe")
     unregister()
     workspace.set_preference("audit_share", 0.0)
     return workspace
 
 
 def test_a_run_without_labels_is_followed_by_verdicts_too(unlabelled: Workspace) -> None:
-    before = unlabelled.queue(n=60)
+    before = unlabelled.cases.queue(n=60)
     node = unlabelled.graph.index_of(before[0].node_id)
     decide(unlabelled, before[0], "anomalous")
-    assert unlabelled.queue_basis().verdicts == 1
-    rows = unlabelled.queue(n=60, strategy="top")
+    assert unlabelled.cases.basis().verdicts == 1
+    rows = unlabelled.cases.queue(n=60, strategy="top")
     space = coordinates(unlabelled._project.basis())
     likeness = {
         row.node_id: float(space[unlabelled.graph.index_of(row.node_id)] @ space[node]) for row in rows
@@ -187,7 +189,7 @@ def test_verdicts_do_not_change_the_turns_of_a_first_queue(unlabelled: Workspace
     """Chosen anew after each verdict, typical cases still come when it is their turn."""
     asked = []
     for _ in range(BATCH):
-        row = unlabelled.queue(n=1)[0]
+        row = unlabelled.cases.queue(n=1)[0]
         asked.append("typical of a group" in row.reason)
         decide(unlabelled, row, "normal")
     assert asked == [False] * TRIAL + [True] * TRIAL + [True, False]
@@ -195,17 +197,17 @@ def test_verdicts_do_not_change_the_turns_of_a_first_queue(unlabelled: Workspace
 
 def test_cases_of_a_first_queue_do_not_hang_on_how_many_are_asked_for(unlabelled: Workspace) -> None:
     for _ in range(40):
-        longest = ids(unlabelled.queue(n=120))
-        assert ids(unlabelled.queue(n=1)) == longest[:1]
-        assert ids(unlabelled.queue(n=60)) == longest[:60]
-        decide(unlabelled, unlabelled.queue(n=1)[0], "normal")
+        longest = ids(unlabelled.cases.queue(n=120))
+        assert ids(unlabelled.cases.queue(n=1)) == longest[:1]
+        assert ids(unlabelled.cases.queue(n=60)) == longest[:60]
+        decide(unlabelled, unlabelled.cases.queue(n=1)[0], "normal")
 
 
 def test_random_checks_take_no_turn_of_the_trial(unlabelled: Workspace) -> None:
     unlabelled.set_preference("audit_share", 0.4)
     told = []
     while len(told) < 2 * TRIAL:
-        row = unlabelled.queue(n=1)[0]
+        row = unlabelled.cases.queue(n=1)[0]
         decide(unlabelled, row, "normal")
         if row.inclusion_probability is None:
             told.append("typical of a group" in row.reason)
@@ -213,28 +215,32 @@ def test_random_checks_take_no_turn_of_the_trial(unlabelled: Workspace) -> None:
 
 
 def test_a_group_does_not_tell_that_the_ranking_hits(unlabelled: Workspace) -> None:
-    last = [row.node_id for row in unlabelled.queue(strategy="top", n=300)[-TRIAL:]]
-    unlabelled.record_group(last, "anomalous")
-    assert any("typical of a group" in row.reason for row in unlabelled.queue(n=4))
+    last = [row.node_id for row in unlabelled.cases.queue(strategy="top", n=300)[-TRIAL:]]
+    unlabelled.verdicts.record_group(last, "anomalous")
+    assert any("typical of a group" in row.reason for row in unlabelled.cases.queue(n=4))
 
 
 def test_the_default_follows_a_first_ranking_while_it_hits(unlabelled: Workspace) -> None:
     for turn in range(TRIAL):
-        decide(unlabelled, unlabelled.queue(n=1)[0], "anomalous" if turn < 2 else "normal")
-    followed = unlabelled.queue(n=BATCH - TRIAL)
+        decide(unlabelled, unlabelled.cases.queue(n=1)[0], "anomalous" if turn < 2 else "normal")
+    followed = unlabelled.cases.queue(n=BATCH - TRIAL)
     assert not any("typical of a group" in row.reason for row in followed)
     for _ in range(BATCH - TRIAL):
-        decide(unlabelled, unlabelled.queue(n=1)[0], "normal")
-    assert not any("typical of a group" in row.reason for row in unlabelled.queue(n=4))
-    decide(unlabelled, unlabelled.queue(n=1)[0], "normal")  # the first hit is no longer among the last ten
-    assert any("typical of a group" in row.reason for row in unlabelled.queue(n=2))
+        decide(unlabelled, unlabelled.cases.queue(n=1)[0], "normal")
+    assert not any("typical of a group" in row.reason for row in unlabelled.cases.queue(n=4))
+    decide(
+        unlabelled, unlabelled.cases.queue(n=1)[0], "normal"
+    )  # the first hit is no longer among the last ten
+    assert any("typical of a group" in row.reason for row in unlabelled.cases.queue(n=2))
 
 
 def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -> None:
     monkeypatch.setenv("GAD_HOME", str(project.settings.home))
     assert main(["queue", "-p", "planted"]) == 0
     assert "rovisional" not in capsys.readouterr().out
-    decide(project, next(row for row in project.queue(n=5) if row.inclusion_probability is None), "normal")
+    decide(
+        project, next(row for row in project.cases.queue(n=5) if row.inclusion_probability is None), "normal"
+    )
     assert main(["queue", "-p", "planted"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("Provisional: 1 change since run 1.")
@@ -245,37 +251,37 @@ def test_the_command_marks_what_moved(project: Workspace, monkeypatch, capsys) -
 
 def test_looking_at_a_member_of_a_group_counts_as_a_verdict(project: Workspace, planted) -> None:
     members = [str(project.graph.node_ids[i]) for i in np.flatnonzero(planted[1] == 1)[6:9]]
-    project.record_group(members, "anomalous", weight="one")
-    project.train("probe")
-    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (0, 0)
-    project.record(members[0], "anomalous")
-    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (1, 1)
-    assert any(row.provisional_rank != row.rank for row in project.queue(n=40))
-    project.train("probe")
-    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (0, 0)
-    assert project.moved().changes == 1
+    project.verdicts.record_group(members, "anomalous", weight="one")
+    project.runs.train("probe")
+    assert (project.verdicts.counts()["fresh"], project.cases.basis().verdicts) == (0, 0)
+    project.verdicts.record(members[0], "anomalous")
+    assert (project.verdicts.counts()["fresh"], project.cases.basis().verdicts) == (1, 1)
+    assert any(row.provisional_rank != row.rank for row in project.cases.queue(n=40))
+    project.runs.train("probe")
+    assert (project.verdicts.counts()["fresh"], project.cases.basis().verdicts) == (0, 0)
+    assert project.insight.moved().changes == 1
 
 
 def test_a_run_that_kept_no_weights_is_taken_to_have_had_those_of_now(project: Workspace, planted) -> None:
     node = str(project.graph.node_ids[np.flatnonzero(planted[1] == 1)[8]])
-    project.record_group([node], "anomalous", weight=0.3)
-    project.train("probe")
-    (project.result().folder / "label_weights.json").unlink()
-    vars(project.result()).pop("label_weights", None)
-    assert (project.counts()["fresh"], project.queue_basis().verdicts) == (0, 0)
+    project.verdicts.record_group([node], "anomalous", weight=0.3)
+    project.runs.train("probe")
+    (project.runs.result().folder / "label_weights.json").unlink()
+    vars(project.runs.result()).pop("label_weights", None)
+    assert (project.verdicts.counts()["fresh"], project.cases.basis().verdicts) == (0, 0)
 
 
 def test_a_group_label_taken_back_is_taken_back_by_what_it_counted(project: Workspace, planted) -> None:
     node = str(project.graph.node_ids[np.flatnonzero(planted[1] == 1)[8]])
-    project.record_group([node], "anomalous", weight=0.3)
-    project.train("probe")
-    assert project.result().label_weights == {node: 0.3}
-    project.undo()
-    bent = reranking.provisional(project._project, project.result())
-    kept = reranking._of_run(project._project, project.result(), project._project.basis())
+    project.verdicts.record_group([node], "anomalous", weight=0.3)
+    project.runs.train("probe")
+    assert project.runs.result().label_weights == {node: 0.3}
+    project.verdicts.undo()
+    bent = reranking.provisional(project._project, project.runs.result())
+    kept = reranking._of_run(project._project, project.runs.result(), project._project.basis())
     expected = kept.reranker.rank(
-        replace(kept.learnt, weight={project.graph.index_of(node): 0.3}), project.labels()
+        replace(kept.learnt, weight={project.graph.index_of(node): 0.3}), project.verdicts.labels()
     )
     np.testing.assert_array_equal(bent.scores, expected.scores)
-    in_full = kept.reranker.rank(replace(kept.learnt, weight={}), project.labels())
+    in_full = kept.reranker.rank(replace(kept.learnt, weight={}), project.verdicts.labels())
     assert np.abs(in_full.scores - bent.scores).max() > 1e-3

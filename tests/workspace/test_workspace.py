@@ -34,14 +34,14 @@ def test_a_project_is_opened_by_id_and_name_with_the_same_graph(project: Workspa
 
 
 def test_the_card_of_a_project(project: Workspace) -> None:
-    project.record("n001", "a")
-    project.record("n002", "u")
-    info = project.info()
+    project.verdicts.record("n001", "a")
+    project.verdicts.record("n002", "u")
+    info = project.data.info()
     assert (info.n_nodes, info.normal, info.anomalous, info.unsure) == (300, 0, 1, 1)
     assert info.owner == "ana"
     assert info.last_run is None
-    run = project.train("probe")
-    assert project.info().last_run.id == run.id
+    run = project.runs.train("probe")
+    assert project.data.info().last_run.id == run.id
     assert [p.id for p in Workspace.projects(project.settings)] == [project.id]
 
 
@@ -60,8 +60,8 @@ def test_an_unknown_project_is_named(settings: Settings) -> None:
 
 
 def test_delete_removes_rows_and_files(project: Workspace) -> None:
-    project.record("n001", "a")
-    project.train("probe")
+    project.verdicts.record("n001", "a")
+    project.runs.train("probe")
     Workspace.delete(project.name, project.settings)
     assert Workspace.projects(project.settings) == []
     assert list(project.settings.home.glob("projects/*")) == []
@@ -70,22 +70,22 @@ def test_delete_removes_rows_and_files(project: Workspace) -> None:
 
 
 def test_truth_is_kept_apart(project: Workspace, planted, settings: Settings) -> None:
-    assert project.has_truth
-    assert np.array_equal(project.truth().y, planted[1])
+    assert project.data.has_truth
+    assert np.array_equal(project.data.truth().y, planted[1])
     plain = Workspace.create("plain", reading(planted[0]), settings=settings)
-    assert not plain.has_truth
+    assert not plain.data.has_truth
     with pytest.raises(NotFound, match="no truth"):
-        plain.truth()
+        plain.data.truth()
 
 
 def test_labels_follow_the_node_id(project: Workspace) -> None:
-    event = project.record("n007", "fraud", note="ring", strategy="top", inclusion_probability=0.5)
+    event = project.verdicts.record("n007", "fraud", note="ring", strategy="top", inclusion_probability=0.5)
     assert event.verdict is Verdict.ANOMALOUS
     assert event.analyst == "ana"
-    labels = project.labels()
+    labels = project.verdicts.labels()
     assert list(labels.anomalous) == [project.graph.index_of("n007")]
     assert labels.inclusion == {project.graph.index_of("n007"): 0.5}
-    assert project.current()["n007"].note == "ring"
+    assert project.verdicts.current()["n007"].note == "ring"
 
 
 @pytest.mark.parametrize(
@@ -99,50 +99,50 @@ def test_labels_follow_the_node_id(project: Workspace) -> None:
 )
 def test_a_bad_verdict_is_refused_and_nothing_is_written(project: Workspace, node, verdict, chance, error):
     with pytest.raises(error):
-        project.record(node, verdict, inclusion_probability=chance)
-    assert project.current() == {}
+        project.verdicts.record(node, verdict, inclusion_probability=chance)
+    assert project.verdicts.current() == {}
 
 
 def test_a_group_with_one_unknown_node_is_refused_as_a_whole(project: Workspace) -> None:
     with pytest.raises(NotFound, match="n999"):
-        project.record_group(["n001", "n999"], "a")
+        project.verdicts.record_group(["n001", "n999"], "a")
     with pytest.raises(LabelError, match="No node"):
-        project.record_group([], "a")
-    assert project.current() == {}
+        project.verdicts.record_group([], "a")
+    assert project.verdicts.current() == {}
 
 
 def test_a_rule_shares_its_total_among_those_not_looked_at(project: Workspace) -> None:
     nodes = [f"n{i:03d}" for i in range(5)]
-    events = project.record_group(nodes, "a", weight="root", judged=["n000"])
+    events = project.verdicts.record_group(nodes, "a", weight="root", judged=["n000"])
     assert [event.weight for event in events] == [1.0, 0.5, 0.5, 0.5, 0.5]
-    assert project.labels().weight == dict.fromkeys(range(1, 5), 0.5)
-    assert project.case("n003").events[0]["weight"] == 0.5
+    assert project.verdicts.labels().weight == dict.fromkeys(range(1, 5), 0.5)
+    assert project.cases.card("n003").events[0]["weight"] == 0.5
 
 
 def weights(project: Workspace) -> dict[str, float]:
-    return {node: event.weight for node, event in project.current().items()}
+    return {node: event.weight for node, event in project.verdicts.current().items()}
 
 
 def test_a_group_leaves_verdicts_that_were_given_singly(project: Workspace) -> None:
-    project.record("n001", "a", strategy="audit", inclusion_probability=0.1)
-    project.record("n002", "n")
-    before = dict(project.current())
-    events = project.record_group(["n001", "n002", "n003", "n004"], "a", weight="one")
+    project.verdicts.record("n001", "a", strategy="audit", inclusion_probability=0.1)
+    project.verdicts.record("n002", "n")
+    before = dict(project.verdicts.current())
+    events = project.verdicts.record_group(["n001", "n002", "n003", "n004"], "a", weight="one")
     assert [event.node_id for event in events] == ["n003", "n004"]
     assert events.kept == ["n001", "n002"]
     assert weights(project) == {"n001": 1.0, "n002": 1.0, "n003": 0.5, "n004": 0.5}
-    assert {node: project.current()[node] for node in before} == before
-    assert len(project.undo()) == 2
-    assert project.current() == before
+    assert {node: project.verdicts.current()[node] for node in before} == before
+    assert len(project.verdicts.undo()) == 2
+    assert project.verdicts.current() == before
 
 
 def test_a_group_overrules_the_case_that_is_judged_and_all_when_asked_to(project: Workspace) -> None:
     for node in ("n001", "n002"):
-        project.record(node, "n")
-    project.record_group(["n001", "n002", "n003"], "a", weight=0.25, judged=["n001"])
+        project.verdicts.record(node, "n")
+    project.verdicts.record_group(["n001", "n002", "n003"], "a", weight=0.25, judged=["n001"])
     assert weights(project) == {"n001": 1.0, "n002": 1.0, "n003": 0.25}
-    assert project.current()["n002"].verdict == "normal"
-    events = project.record_group(["n001", "n002", "n003"], "a", weight=0.25, overrule=True)
+    assert project.verdicts.current()["n002"].verdict == "normal"
+    events = project.verdicts.record_group(["n001", "n002", "n003"], "a", weight=0.25, overrule=True)
     assert [event.node_id for event in events] == ["n002"]
     assert weights(project) == {"n001": 1.0, "n002": 0.25, "n003": 0.25}
 
@@ -150,76 +150,76 @@ def test_a_group_overrules_the_case_that_is_judged_and_all_when_asked_to(project
 def test_a_group_gives_no_second_opinion_on_nodes_that_have_its_verdict(project: Workspace) -> None:
     nodes = [f"n{i:03d}" for i in range(8)]
     for node in nodes[:6]:
-        project.record(node, "a", analyst="ana")
-    events = project.record_group(nodes, "a", analyst="bo", weight="full", overrule=True)
+        project.verdicts.record(node, "a", analyst="ana")
+    events = project.verdicts.record_group(nodes, "a", analyst="bo", weight="full", overrule=True)
     assert [event.node_id for event in events] == nodes[6:]
-    assert project.agreement().nodes == 0
+    assert project.insight.agreement().nodes == 0
     with pytest.raises(LabelError, match="Nothing to change"):
-        project.record_group(nodes, "a", analyst="bo", weight="full", overrule=True)
+        project.verdicts.record_group(nodes, "a", analyst="bo", weight="full", overrule=True)
 
 
 def test_a_group_that_counts_more_strengthens_an_earlier_one(project: Workspace) -> None:
-    project.record_group(["n001", "n002"], "a", weight=0.25)
-    assert [e.weight for e in project.record_group(["n001", "n002"], "a", weight=0.5)] == [0.5, 0.5]
+    project.verdicts.record_group(["n001", "n002"], "a", weight=0.25)
+    assert [e.weight for e in project.verdicts.record_group(["n001", "n002"], "a", weight=0.5)] == [0.5, 0.5]
     with pytest.raises(LabelError, match="Nothing to change"):
-        project.record_group(["n001", "n002"], "a", weight=0.25)
+        project.verdicts.record_group(["n001", "n002"], "a", weight=0.25)
 
 
 def test_a_weight_out_of_range_is_refused_and_nothing_is_written(project: Workspace) -> None:
     for weight in (0.0, 2.0, "some"):
         with pytest.raises(LabelError, match="Expected"):
-            project.record_group(["n001"], "a", weight=weight)
-    assert project.current() == {}
+            project.verdicts.record_group(["n001"], "a", weight=weight)
+    assert project.verdicts.current() == {}
 
 
 def test_weights_go_through_a_label_file(project: Workspace, settings: Settings, tmp_path: Path) -> None:
-    project.record_group(["n001", "n002"], "a", weight=1 / 3)
-    project.record("n003", "n")
+    project.verdicts.record_group(["n001", "n002"], "a", weight=1 / 3)
+    project.verdicts.record("n003", "n")
     path = tmp_path / "labels.csv"
-    project.export_labels(path)
+    project.verdicts.export_file(path)
     target = Workspace.create("target", reading(project.graph), settings=settings)
-    assert target.import_labels(path)["added"] == 3
-    assert target.labels().weight == project.labels().weight == {1: 1 / 3, 2: 1 / 3}
-    target.record("n001", "a")  # looked at: counts in full, which the file does not know
-    assert target.import_labels(path) == {"added": 1, "unchanged": 2, "unknown": []}
+    assert target.verdicts.import_file(path)["added"] == 3
+    assert target.verdicts.labels().weight == project.verdicts.labels().weight == {1: 1 / 3, 2: 1 / 3}
+    target.verdicts.record("n001", "a")  # looked at: counts in full, which the file does not know
+    assert target.verdicts.import_file(path) == {"added": 1, "unchanged": 2, "unknown": []}
     path.write_text("node_id,label\nn002,a\n")
-    assert target.import_labels(path)["unchanged"] == 1
+    assert target.verdicts.import_file(path)["unchanged"] == 1
 
 
 def test_a_group_is_one_undo(project: Workspace) -> None:
-    project.record("n005", "n")
-    events = project.record_group(["n001", "n002", "n001"], "a", weight=0.5, source="ring")
+    project.verdicts.record("n005", "n")
+    events = project.verdicts.record_group(["n001", "n002", "n001"], "a", weight=0.5, source="ring")
     assert [event.node_id for event in events] == ["n001", "n002"]
-    assert project.labels().weight == {1: 0.5, 2: 0.5}
-    assert project.can_undo()
-    assert len(project.undo()) == 2
-    assert set(project.current()) == {"n005"}
-    assert project.can_redo()
-    assert len(project.redo()) == 2
+    assert project.verdicts.labels().weight == {1: 0.5, 2: 0.5}
+    assert project.verdicts.can_undo()
+    assert len(project.verdicts.undo()) == 2
+    assert set(project.verdicts.current()) == {"n005"}
+    assert project.verdicts.can_redo()
+    assert len(project.verdicts.redo()) == 2
 
 
 def test_undo_of_each_analyst(project: Workspace) -> None:
-    project.record("n001", "a", analyst="ana")
-    project.record("n002", "a", analyst="bo")
-    assert [event.node_id for event in project.undo("ana")] == ["n001"]
-    assert project.undo("ana") == []
-    assert [event.node_id for event in project.undo("bo")] == ["n002"]
+    project.verdicts.record("n001", "a", analyst="ana")
+    project.verdicts.record("n002", "a", analyst="bo")
+    assert [event.node_id for event in project.verdicts.undo("ana")] == ["n001"]
+    assert project.verdicts.undo("ana") == []
+    assert [event.node_id for event in project.verdicts.undo("bo")] == ["n002"]
 
 
 def test_counts_and_fresh_labels(project: Workspace) -> None:
-    project.record("n001", "a")
-    project.record("n002", "n")
-    project.record("n003", "u")
-    assert project.counts() == {"normal": 1, "anomalous": 1, "unsure": 1, "fresh": 2}
-    project.train("probe")
-    assert project.counts()["fresh"] == 0
-    project.record("n001", "n")
-    project.record("n004", "a")
-    assert project.counts()["fresh"] == 2
-    project.undo()
-    project.undo()
-    project.undo()
-    assert project.counts() == {"normal": 1, "anomalous": 1, "unsure": 0, "fresh": 0}
+    project.verdicts.record("n001", "a")
+    project.verdicts.record("n002", "n")
+    project.verdicts.record("n003", "u")
+    assert project.verdicts.counts() == {"normal": 1, "anomalous": 1, "unsure": 1, "fresh": 2}
+    project.runs.train("probe")
+    assert project.verdicts.counts()["fresh"] == 0
+    project.verdicts.record("n001", "n")
+    project.verdicts.record("n004", "a")
+    assert project.verdicts.counts()["fresh"] == 2
+    project.verdicts.undo()
+    project.verdicts.undo()
+    project.verdicts.undo()
+    assert project.verdicts.counts() == {"normal": 1, "anomalous": 1, "unsure": 0, "fresh": 0}
 
 
 def test_preferences(project: Workspace) -> None:
@@ -232,13 +232,13 @@ def test_two_analysts_at_once(project: Workspace) -> None:
     def work(analyst: str) -> None:
         start = 0 if analyst == "ana" else 100
         for i in range(start, start + 15):
-            project.record(f"n{i:03d}", "n", analyst=analyst)
-            project.counts()
-            project.queue(n=5)
+            project.verdicts.record(f"n{i:03d}", "n", analyst=analyst)
+            project.verdicts.counts()
+            project.cases.queue(n=5)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, ("ana", "bo")))
-    assert project.counts()["normal"] == 30
+    assert project.verdicts.counts()["normal"] == 30
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
@@ -247,53 +247,53 @@ def test_labels_survive_a_file(settings: Settings, tmp_path: Path, suffix: str) 
     graph = make_graph(ids, np.array([[0], [1]]))
     source = Workspace.create("source", reading(graph), settings=settings)
     for node, verdict in zip(ids, ("a", "n", "u", "a", "n", "a")):
-        source.record(node, verdict, note="=HYPERLINK(1)", inclusion_probability=0.25)
+        source.verdicts.record(node, verdict, note="=HYPERLINK(1)", inclusion_probability=0.25)
     path = tmp_path / f"labels{suffix}"
-    assert source.export_labels(path) == len(ids)
+    assert source.verdicts.export_file(path) == len(ids)
     target = Workspace.create("target", reading(graph), settings=settings)
-    assert target.import_labels(path) == {"added": len(ids), "unchanged": 0, "unknown": []}
-    assert {n: e.verdict for n, e in target.current().items()} == {
-        n: e.verdict for n, e in source.current().items()
+    assert target.verdicts.import_file(path) == {"added": len(ids), "unchanged": 0, "unknown": []}
+    assert {n: e.verdict for n, e in target.verdicts.current().items()} == {
+        n: e.verdict for n, e in source.verdicts.current().items()
     }
-    assert {e.inclusion_probability for e in target.current().values()} == {0.25}
-    assert target.import_labels(path)["unchanged"] == len(ids)
-    assert len(target.undo()) == len(ids)
+    assert {e.inclusion_probability for e in target.verdicts.current().values()} == {0.25}
+    assert target.verdicts.import_file(path)["unchanged"] == len(ids)
+    assert len(target.verdicts.undo()) == len(ids)
 
 
 def test_a_label_file_has_the_latest_notes_and_the_first_draw(
     project: Workspace, planted, tmp_path: Path
 ) -> None:
-    project.record("n001", "a", note="first thought", strategy="audit", inclusion_probability=0.25)
-    project.settle("n001", "n", analyst="bo")
-    project.note("n001", "shares a device")
-    project.record("n002", "a")
-    project.note("n002", "seen before")
-    project.record("n003", "n", note="no longer true")
-    project.note("n003", "")
+    project.verdicts.record("n001", "a", note="first thought", strategy="audit", inclusion_probability=0.25)
+    project.verdicts.settle("n001", "n", analyst="bo")
+    project.verdicts.note("n001", "shares a device")
+    project.verdicts.record("n002", "a")
+    project.verdicts.note("n002", "seen before")
+    project.verdicts.record("n003", "n", note="no longer true")
+    project.verdicts.note("n003", "")
     path = tmp_path / "labels.csv"
-    assert project.export_labels(path) == 3
+    assert project.verdicts.export_file(path) == 3
     target = Workspace.create("target", reading(planted[0]), settings=project.settings)
-    target.import_labels(path)
-    assert target.notes() == {"n001": "shares a device", "n002": "seen before"}
-    assert target.labels().inclusion == project.labels().inclusion == {1: 0.25}
-    assert target.current()["n001"].strategy == "audit"
+    target.verdicts.import_file(path)
+    assert target.verdicts.notes() == {"n001": "shares a device", "n002": "seen before"}
+    assert target.verdicts.labels().inclusion == project.verdicts.labels().inclusion == {1: 0.25}
+    assert target.verdicts.current()["n001"].strategy == "audit"
 
 
 def test_an_exported_table_holds_no_formula(project: Workspace, tmp_path: Path) -> None:
-    project.record("n001", "a", note="=cmd()")
-    project.export_labels(tmp_path / "labels.csv")
+    project.verdicts.record("n001", "a", note="=cmd()")
+    project.verdicts.export_file(tmp_path / "labels.csv")
     assert "'=cmd()" in (tmp_path / "labels.csv").read_text()
 
 
 def test_import_of_labels_reports_what_it_did(project: Workspace, tmp_path: Path) -> None:
-    project.record("n001", "a")
+    project.verdicts.record("n001", "a")
     path = tmp_path / "labels.csv"
     pd.DataFrame(
         {"Node_ID": ["n001", "n002", "n003", "zzz", "n004"], "Label": ["1", "0", "", "1", "unsure"]}
     ).to_csv(path, index=False)
-    assert project.import_labels(path) == {"added": 2, "unchanged": 1, "unknown": ["zzz"]}
-    assert project.counts() == {"normal": 1, "anomalous": 1, "unsure": 1, "fresh": 2}
-    assert project.current()["n002"].source == "import"
+    assert project.verdicts.import_file(path) == {"added": 2, "unchanged": 1, "unknown": ["zzz"]}
+    assert project.verdicts.counts() == {"normal": 1, "anomalous": 1, "unsure": 1, "fresh": 2}
+    assert project.verdicts.current()["n002"].source == "import"
 
 
 @pytest.mark.parametrize(
@@ -313,15 +313,15 @@ def test_a_bad_label_file_is_one_clear_error(project: Workspace, tmp_path: Path,
     path = tmp_path / name
     path.write_text(content)
     with pytest.raises(InputError, match=words):
-        project.import_labels(path)
-    assert project.current() == {}
+        project.verdicts.import_file(path)
+    assert project.verdicts.current() == {}
 
 
 def test_a_missing_label_file_and_an_unknown_format(project: Workspace, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
-        project.import_labels(tmp_path / "absent.csv")
+        project.verdicts.import_file(tmp_path / "absent.csv")
     with pytest.raises(InputError, match="parquet"):
-        project.export_labels(tmp_path / "labels.docx")
+        project.verdicts.export_file(tmp_path / "labels.docx")
 
 
 def test_a_workspace_folder_that_cannot_be_written_is_a_clear_error(
@@ -357,15 +357,15 @@ def test_a_preference_that_makes_no_sense_is_refused(project: Workspace, key, va
 @pytest.mark.parametrize("n", [0, -5])
 def test_counts_below_one_are_refused(project: Workspace, n: int) -> None:
     calls = (
-        lambda: project.queue(n=n),
-        lambda: project.search("n", limit=n),
-        lambda: project.similar("n001", n),
-        lambda: project.neighbourhood("n001", hops=n),
-        lambda: project.neighbourhood("n001", cap=n),
-        lambda: project.compare("1", "2", n),
-        lambda: project.audit_report(n),
-        lambda: project.moved(n=n),
-        lambda: project.second_look(n),
+        lambda: project.cases.queue(n=n),
+        lambda: project.cases.search("n", limit=n),
+        lambda: project.cases.similar("n001", n),
+        lambda: project.cases.neighbourhood("n001", hops=n),
+        lambda: project.cases.neighbourhood("n001", cap=n),
+        lambda: project.runs.compare("1", "2", n),
+        lambda: project.insight.audit(n),
+        lambda: project.insight.moved(n=n),
+        lambda: project.insight.second_look(n),
     )
     for call in calls:
         with pytest.raises(GadError, match=f"= {n}. Expected: 1 or more"):

@@ -67,7 +67,7 @@ def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | 
         figures=_figures(workspace, result.info, len(nodes)),
         heading=_heading(len(nodes), filters),
         rows=rows,
-        histogram=distribution(scores, workspace.labels(), nodes, _HISTOGRAM),
+        histogram=distribution(scores, workspace.verdicts.labels(), nodes, _HISTOGRAM),
         views=_views(workspace, [str(graph.node_ids[i]) for i in shown[:VIEWS]]),
         provenance=_provenance(workspace, result.info, now),
         caution=_caution(result.info, result.probability_reason or ""),
@@ -75,7 +75,7 @@ def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | 
 
 
 def _figures(workspace: Workspace, run: RunInfo, found: int) -> list[tuple[str, str]]:
-    counts = workspace.counts()
+    counts = workspace.verdicts.counts()
     return [
         ("nodes", f"{workspace.graph.n_nodes:,}"),
         ("edges", f"{workspace.graph.n_edges:,}"),
@@ -116,7 +116,7 @@ def _any_of(words: Sequence[str]) -> str:
 def _views(workspace: Workspace, node_ids: Sequence[str]) -> list[Picture]:
     pictures = []
     for node_id in node_ids:
-        view = workspace.neighbourhood(node_id, hops=1, cap=_VIEW_CAP)
+        view = workspace.cases.neighbourhood(node_id, hops=1, cap=_VIEW_CAP)
         name = workspace.graph.display_name(workspace.graph.index_of(node_id))
         title = node_id if name == node_id else f"{name} ({node_id})"
         pictures.append(surroundings(view, _VIEW, title))

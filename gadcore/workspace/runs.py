@@ -1,0 +1,269 @@
+"""Runs of a project: start, follow, compare, use, delete; and the maps of their embeddings."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gadcore import worker
+from gadcore.detectors import REGISTRY
+from gadcore.errors import InputError, ModelError, RunError
+from gadcore.graph import FloatArray
+from gadcore.metrics import midranks
+from gadcore.records import QueueRow, RunComparison, RunInfo
+from gadcore.runs import LAYOUTS, OnProgress, Result, end_lost_runs, perform_new
+from gadcore.store import is_held
+from gadcore.workspace.project import Project
+from gadcore.workspace.queue_rows import positive, rows
+
+DEFAULT_MODEL = "an+"
+LIVE = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that somebody asks for."""
+
+    model: str
+    params: dict[str, Any] | None = None
+    device: str = "auto"
+    seed: int = 0
+    warm: bool = True
+    use: bool = True  # False: its scores are shown only if no other run's are
+
+    def __post_init__(self) -> None:
+        if self.model not in REGISTRY:
+            raise ModelError(f"There is no model {self.model!r}. Expected one of: {', '.join(REGISTRY)}.")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Columns in which a waiting run must agree to stand for this one."""
+        return {
+            "model": self.model,
+            "params": self.params or {},
+            "seed": self.seed,
+            "device": self.device,
+            "for_use": self.use,
+        }
+
+    def columns(self, project: Project) -> dict[str, Any]:
+        """Columns of the new run; the labels are counted now, and again when it starts."""
+        labels = project.labels()
+        return {
+            **self.identity,
+            "warm": self.warm,
+            "graph_fingerprint": project.fingerprint,
+            "label_hash": labels.hash(project.graph),
+            "normal": len(labels.normal),
+            "anomalous": len(labels.anomalous),
+            "unsure": len(labels.unsure),
+        }
+
+
+class Runs:
+    """What learnt from the verdicts, and what it found."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def start(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        params: dict[str, Any] | None = None,
+        device: str = "auto",
+        seed: int = 0,
+        warm: bool = True,
+        use: bool = True,
+    ) -> RunInfo:
+        """Queue a run for the worker process; returns at once. Without ``use`` the run in use stays so.
+
+        A run that waits and would do the same is returned instead.
+        """
+        run = self._queued(Request(model, params, device, seed, warm, use))
+        worker.start(self._project.settings)
+        worker.wake(self._project.settings)
+        return run
+
+    def _queued(self, request: Request) -> RunInfo:
+        project = self._project
+        for run in project.store.runs.of_project(project.id, "queued"):
+            if all(getattr(run, key) == value for key, value in request.identity.items()):
+                return run  # it reads the labels when it starts, so it will know the latest
+        return project.store.runs.add(project.id, request.columns(project))
+
+    def train(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        params: dict[str, Any] | None = None,
+        device: str = "auto",
+        seed: int = 0,
+        warm: bool = True,
+        use: bool = True,
+        on_progress: OnProgress | None = None,
+    ) -> RunInfo:
+        """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
+        project, request = self._project, Request(model, params, device, seed, warm, use)
+        return perform_new(project.store, project.settings, project.id, request.columns(project), on_progress)
+
+    def ensure_ranked(self) -> RunInfo | None:
+        """Start the first run when there is none, so that a ranked queue exists before any label.
+
+        A first run that failed is not tried again by itself.
+        """
+        if self._project.result() is not None:
+            return None
+        return self.active() or (None if self.all() else self.start())
+
+    def all(self) -> list[RunInfo]:
+        """All runs, newest first; those whose process is gone are marked as failed first."""
+        end_lost_runs(self._project.store, self._project.id)
+        return self._project.store.runs.of_project(self._project.id)
+
+    def get(self, run_id: str) -> RunInfo:
+        """A run by id or number; NotFound otherwise."""
+        end_lost_runs(self._project.store, self._project.id)
+        return self._served(self._run(run_id))
+
+    def active(self) -> RunInfo | None:
+        """The run that is under way, else the one that waits, else None."""
+        run = self._project.active_run()
+        return self._served(run) if run else None
+
+    def in_use(self) -> RunInfo | None:
+        """The run whose scores are shown."""
+        used = self._project.store.projects.run_in_use(self._project.id)
+        return self._project.store.runs.get(used) if used else None
+
+    def cancel(self, run_id: str) -> None:
+        """Ask a run to stop; it does so within one epoch."""
+        self._project.store.runs.cancel(self._project.own_run(run_id))
+
+    def use(self, run_id: str) -> RunInfo:
+        """Show the scores of another run that is done (roll back, or forward again)."""
+        project, run = self._project, self._run(run_id)
+        if run.status != "done":
+            raise RunError(f"Run {run.number} is {run.status} and has no scores. Choose a run that is done.")
+        if run.graph_fingerprint != project.fingerprint:
+            raise RunError(f"Run {run.number} was trained on another version of the graph. Retrain instead.")
+        project.store.projects.use_run(project.id, run.id)
+        return project.store.runs.get(run.id)
+
+    def delete(self, run_id: str) -> None:
+        """Remove a run that is not under way; if it was in use, the latest other one takes its place."""
+        project, run = self._project, self._run(run_id)
+        if run.live:
+            raise RunError(f"Run {run.number} is {run.status}. Cancel it before deleting it.")
+        if run.in_use:
+            others = [other for other in project.store.runs.of_project(project.id, "done") if other != run]
+            project.store.projects.use_run(project.id, others[0].id if others else None)
+        project.store.runs.remove(run.id)
+        shutil.rmtree(project.store.folders.run(project.id, run.id), ignore_errors=True)
+
+    def history(self, run_id: str) -> list[dict[str, Any]]:
+        """Reported epochs of a run, live or ended: epoch, epochs, loss, auc, stage."""
+        run_id = self._project.own_run(run_id)
+        result = self._project.result(run_id)
+        return result.history if result else self._project.store.runs.progress_of(run_id)
+
+    def result(self, run_id: str | None = None) -> Result | None:
+        """Scores and more of a run, else of the run in use; None when there is none yet."""
+        return self._project.result(self._project.own_run(run_id) if run_id else None)
+
+    def compare(self, before_id: str, after_id: str, k: int = 100) -> RunComparison:
+        """Two runs side by side: who rose and fell most, who entered and left the top ``k``."""
+        k = positive(k, "k")
+        before, after = self._done(before_id), self._done(after_id)
+        if len(before.scores) != len(after.scores):
+            raise RunError(
+                "The two runs were trained on different graphs, so their ranks cannot be compared."
+            )
+        moved = before.rank - after.rank  # > 0: risen
+        ids, top_before, top_after = self._project.graph.node_ids, before.order[:k], after.order[:k]
+        return RunComparison(
+            before=before.info,
+            after=after.info,
+            risen=self._moved(after, moved, np.argsort(-moved, kind="stable")[:k]),
+            fallen=self._moved(after, moved, np.argsort(moved, kind="stable")[:k]),
+            entered=[str(ids[i]) for i in top_after[~np.isin(top_after, top_before)]],
+            left=[str(ids[i]) for i in top_before[~np.isin(top_before, top_after)]],
+            k=k,
+            correlation=float(np.corrcoef(midranks(before.scores), midranks(after.scores))[0, 1]),
+            before_scores=before.percentile,
+            after_scores=after.percentile,
+        )
+
+    def layout(self, kind: str = "pca", run_id: str | None = None) -> FloatArray | None:
+        """(N, 2) positions on the map of a run (of the one in use), or None while they are not made."""
+        result = self.result(run_id)
+        return result.layout(kind) if result else None
+
+    def request_layout(self, kind: str, run_id: str | None = None) -> None:
+        """Have a map drawn by the layout worker, once; ask ``layout`` until it is there."""
+        if kind not in LAYOUTS:
+            raise InputError(f"a map of kind {kind!r}", f"one of {', '.join(LAYOUTS)}")
+        project = self._project
+        result = project.result(run_id) or project.result_in_use()
+        if result.layout(kind) is not None:
+            return
+        end_lost_jobs(project, "layout", "layout")
+        project.store.jobs.add(project.id, "layout", {"kind": kind, "run": result.info.id})
+        worker.start(project.settings, "layout")
+        worker.wake(project.settings, "layout")
+
+    def layout_state(self, kind: str, run_id: str | None = None) -> tuple[str, str]:
+        """("done" | "queued" | "running" | "failed" | "none", why it failed)."""
+        project, result = self._project, self._project.result(run_id)
+        if result is None:
+            return "none", ""
+        if result.layout(kind) is not None:
+            return "done", ""
+        end_lost_jobs(project, "layout", "layout")
+        wanted = {"kind": kind, "run": result.info.id}
+        for row in project.store.jobs.of_project(project.id, "layout"):
+            if row.payload == wanted:
+                if row.status == "queued":
+                    worker.start(project.settings, "layout")
+                return str(row.status), str(row.message)
+        return "none", ""
+
+    def start_worker(self) -> None:
+        """Have the training process warm up in the background."""
+        worker.start(self._project.settings)
+
+    def worker_state(self) -> dict[str, Any]:
+        """alive, ready, busy, device, pid of the training process."""
+        return worker.state(self._project.settings)
+
+    def _run(self, run_id: str) -> RunInfo:
+        return self._project.store.runs.get(self._project.own_run(run_id))
+
+    def _served(self, run: RunInfo) -> RunInfo:
+        """The run; one that waits while its worker is gone gets a new worker."""
+        if run.status == "queued":
+            worker.start(self._project.settings)
+        return run
+
+    def _done(self, run_id: str) -> Result:
+        result = self.result(run_id)
+        if result is None:
+            run = self._run(run_id)
+            raise RunError(f"Run {run.number} is {run.status} and has no scores. Choose a run that is done.")
+        return result
+
+    def _moved(self, after: Result, moved: Any, nodes: Any) -> list[QueueRow]:
+        kept = nodes[moved[nodes] != 0]
+        lines = [f"{'up' if moved[i] > 0 else 'down'} {abs(int(moved[i])):,} places" for i in kept]
+        return rows(self._project, kept, result=after, reasons=lines, moved=moved[kept])
+
+
+def end_lost_jobs(project: Project, kind: str, role: str) -> None:
+    """Mark jobs of a kind as failed whose worker is gone."""
+    running = project.store.jobs.running(kind)
+    if running and not is_held(worker.worker_lock(project.settings, role)):
+        for row in running:
+            project.store.jobs.finish(row.id, "failed", message="The worker process ended; ask again.")
