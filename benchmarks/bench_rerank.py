@@ -97,9 +97,7 @@ def _one(workspace: Workspace, truth: Truth) -> list[float]:
     case = workspace.cases.queue(n=1)[0]
     verdict = "anomalous" if truth.y[workspace.graph.index_of(case.node_id)] == 1 else "normal"
     marks, cpu = [time.perf_counter()], time.process_time()
-    workspace.verdicts.record(
-        case.node_id, verdict, strategy=case.strategy, inclusion_probability=case.inclusion_probability
-    )
+    workspace.verdicts.record(case.node_id, verdict, offer=case.offer)
     marks.append(time.perf_counter())
     workspace.cases.basis()
     marks.append(time.perf_counter())

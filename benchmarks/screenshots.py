@@ -62,8 +62,7 @@ def labelled_demo(home: Path) -> str:
             workspace.verdicts.record(
                 row.node_id,
                 "anomalous" if answer == 1 else "normal",
-                strategy=row.strategy,
-                inclusion_probability=row.inclusion_probability,
+                offer=row.offer,
             )
         workspace.runs.train()
     return workspace.id

@@ -4,7 +4,8 @@
     ├── InputError          a file or table that cannot be read (file, row, column)
     ├── LabelError          labels that do not fit the graph or do not suffice for a model
     ├── ModelError          a detector that cannot be made, fitted, saved or loaded
-    ├── StoreError          the data base cannot do what was asked
+    ├── StoreError          the database cannot do what was asked
+    │   └── Unavailable     it does not answer now; the same may be asked again
     ├── NotFound            a project, node or run that does not exist
     └── RunError            a training run that failed, was cancelled or lost its worker
 
@@ -41,6 +42,10 @@ class ModelError(GadError):
 
 class StoreError(GadError):
     """The store refuses: a name in use, a schema from the future, nothing to undo."""
+
+
+class Unavailable(StoreError):
+    """The store does not answer: it is locked, full or out of reach. Nothing was changed."""
 
 
 class NotFound(GadError):

@@ -83,8 +83,8 @@ class QueueRow:
     verdict: str | None
     reason: str
     strategy: str
-    inclusion_probability: float | None = None  # given for audit cases: pass it back to record()
-    drawn_after: int | None = None  # likewise
+    inclusion_probability: float | None = None  # of a random check
+    offer: int | None = None  # as which the queue shows it: a verdict on it names this
     provisional_rank: int | None = None  # with the verdicts since the run; None: there are none, or it is off
 
 

@@ -21,7 +21,7 @@ def screen(workspace: Workspace) -> None:
         if asked := state.take_case():
             board.ask_to_open(asked)
         message = state.sent_by(workbench.KEY, "out") or {}
-        payload = answer(workspace, board, message, state.receipts(), state.analyst())
+        payload = answer(workspace, board, message, state.analyst())
         if message.get("analyst"):
             state.set_analyst(message["analyst"])
         if page := LEAVE.get(board.leave):

@@ -6,16 +6,13 @@ from typing import Any
 
 from gadcore.workspace import Workspace
 from pages.label.board import Board, answer
-from pages.label.receipts import Receipts
 
 
 class Tab:
     """A browser tab: numbers its events and remembers what it was sent."""
 
-    def __init__(
-        self, workspace: Workspace, receipts: Receipts, name: str = "tab", analyst: str = "ana"
-    ) -> None:
-        self.workspace, self.receipts = workspace, receipts
+    def __init__(self, workspace: Workspace, name: str = "tab", analyst: str = "ana") -> None:
+        self.workspace = workspace
         self.name, self.analyst = name, analyst
         self.board = Board()
         self.seq = self.n = 0
@@ -30,7 +27,7 @@ class Tab:
         self.n += 1
         self.sent = list(events)
         message = {"client": self.name, "n": self.n, "analyst": self.analyst, "events": self.sent, **parts}
-        self.payload = answer(self.workspace, self.board, message, self.receipts, "login")
+        self.payload = answer(self.workspace, self.board, message, "login")
         return self.payload
 
     def again(self) -> dict[str, Any]:

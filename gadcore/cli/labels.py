@@ -94,9 +94,7 @@ def record(given: Namespace) -> None:
         _settle(given, project)
         return
     if given.weight is None and given.group == "full":
-        events = project.verdicts.record_offered(
-            given.nodes, given.verdict, strategy=given.strategy, **common
-        )
+        events = project.verdicts.record_each(given.nodes, given.verdict, strategy=given.strategy, **common)
         kept: list[str] = []
     else:
         weight = given.group if given.weight is None else given.weight
@@ -143,7 +141,7 @@ def show_ring(given: Namespace) -> None:
         source="ring",
         weight=given.group,
         judged=[given.node],
-        draws=project.verdicts.offered([given.node]),
+        offers=project.cases.offers_of([given.node]),
     )
     done = _done(events) + _together(events) + _checked(events)
     document = {"ring": ring, "events": events, "kept": events.kept}

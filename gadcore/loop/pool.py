@@ -32,7 +32,7 @@ class Query:
     inclusion_probability: float | None = None  # of one audit draw; None when chosen actively
     strategy: str = ""
     drawn_after: int | None = None  # of an audit draw: id of the last label event before it
-    shown: bool = False  # of an audit draw: whether anybody has seen it yet
+    offer: int | None = None  # under which it is kept, once it is
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,14 @@ from gadcore.errors import Cancelled, GadError, ModelError, RunError
 from gadcore.graph import Graph
 from gadcore.graph.labels import Labels
 from gadcore.loop.calibrate import probabilities
+from gadcore.loop.order import Scored, work_out
 from gadcore.records import RunInfo
-from gadcore.runs import orders
 from gadcore.runs.artefacts import arrays_of, history_of, versions, write_run
 from gadcore.runs.geometry import directions, draw
 from gadcore.runs.pulse import OnProgress, Pulse, finite
 from gadcore.runs.result import Result
 from gadcore.settings import Settings
-from gadcore.store import FileLock, Store
+from gadcore.store import FileLock, Offer, Store
 
 KEPT_GRAPHS, KEPT_MODELS = 2, 2
 
@@ -225,10 +225,10 @@ class _Fit:
             "labels": label_words(graph, labels),
             "label_weights": {str(graph.node_ids[node]): each for node, each in labels.weight.items()},
             "history": history_of(detector),
-            "order": self._order(graph, detector),
         }
         folder = self.store.folders.run(info.project, info.id)
         write_run(folder, detector, arrays, documents)
+        self._plan(graph, detector)
         outcome = {"auc": detector.auc_, "basis": detector.basis_, "versions": used, "device": device}
         if detector.history_:
             last = detector.history_[-1]
@@ -238,22 +238,26 @@ class _Fit:
             raise RunError(f"Run {info.number} was given up by another process before it ended.")
         self.memory.model(info.id, lambda: detector)
 
-    def _order(self, graph: Graph, detector: Detector) -> dict[str, Any]:
+    def _plan(self, graph: Graph, detector: Detector) -> None:
+        """Work out the first cases that the run asks for, so that no page waits for them."""
         info, store = self.info, self.store
-        choice = orders.Choice.preferred(store, info.project)
+        choice = store.projects.choice(info.project)
         view = store.events(info.project).view()  # verdicts given during the run too
-        queries = orders.work_out(
+        basis, scores, space = detector.basis_, detector.scores_, detector.embedding_
+        queries = work_out(
             graph,
-            orders.Ranking(
-                info.id, info.seed, detector.basis_, detector.scores_, detector.embedding_, detector.spread_
-            ),
+            Scored(info.id, info.seed, basis, scores, space, detector.spread_),
             Labels.from_events(graph, view.current.values(), view.first),
             view.current.values(),
             choice,
             directions=directions(store, info.project, graph),
             moment=view.last_id,
         )
-        return orders.document(choice, queries)
+        order = [
+            Offer(str(graph.node_ids[q.node]), q.strategy, q.reason, q.inclusion_probability, q.drawn_after)
+            for q in queries
+        ]
+        store.offers.plan(info.project, info.id, choice.key, order, moment=view.last_id)
 
 
 def _device_of(detector: Detector) -> str:

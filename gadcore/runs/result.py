@@ -114,11 +114,6 @@ class Result:
         weights = unknown if self.label_weights is None else self.label_weights
         return {node: (word, weights.get(node, 1.0)) for node, word in self.labels.items()}
 
-    @cached_property
-    def queue(self) -> dict[str, Any]:
-        """order.json: the order of cases that was worked out when the run ended, and for which choice."""
-        return dict(self._json("order.json", {}))
-
     @property
     def model_folder(self) -> Path:
         return self.folder / "model"

@@ -11,19 +11,23 @@ from gadcore.store.events import LabelEvents, LabelView
 from gadcore.store.folders import Folders
 from gadcore.store.job_rows import JobRows
 from gadcore.store.locks import FileLock, is_held, read_holder
+from gadcore.store.offers import Offer, Offers
 from gadcore.store.projects import Projects, name_in_use, new_project_id
+from gadcore.store.receipts import Receipts
 from gadcore.store.run_rows import HOST, RunRows
 
 
 @dataclass(frozen=True)
 class Store:
-    """One data base and the folder beside it."""
+    """One database and the folder beside it."""
 
     database: Database
     folders: Folders
     projects: Projects
     runs: RunRows
     jobs: JobRows
+    offers: Offers
+    receipts: Receipts
     _events: dict[str, LabelEvents] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -49,9 +53,16 @@ def open_store(settings: Settings) -> Store:
     key = (settings.store_url, str(settings.home))
     with _OPENING:
         if key not in _STORES:
-            database = open_database(settings.store_url)
+            folders = Folders(settings.home)
+            database = open_database(settings.store_url, folders)
             _STORES[key] = Store(
-                database, Folders(settings.home), Projects(database), RunRows(database), JobRows(database)
+                database,
+                folders,
+                Projects(database),
+                RunRows(database),
+                JobRows(database),
+                Offers(database),
+                Receipts(database),
             )
         return _STORES[key]
 
@@ -69,6 +80,7 @@ __all__ = [
     "Folders",
     "LabelEvents",
     "LabelView",
+    "Offer",
     "Store",
     "close_stores",
     "is_held",

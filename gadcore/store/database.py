@@ -1,6 +1,6 @@
 """The connection to the store: SQLite in WAL mode by default, any SQLAlchemy URL by setting.
 
-Several threads and processes use one data base at once. Reads never wait; writes queue for at most
+Several threads and processes use one database at once. Reads never wait; writes queue for at most
 ``BUSY_SECONDS``. A write transaction takes the write lock when it begins, so that what it reads stays true.
 """
 
@@ -16,7 +16,8 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
-from gadcore.errors import StoreError
+from gadcore.errors import StoreError, Unavailable
+from gadcore.store.folders import Folders
 from gadcore.store.migrations import migrate
 
 BUSY_SECONDS = 20
@@ -27,43 +28,62 @@ _OPEN: dict[str, Database] = {}
 class Database:
     """An engine with ``reading()`` and ``writing()`` transactions; the schema is up to date."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, folders: Folders) -> None:
         self.url = url
         self._engine = _engine(url)
         self._writer = self._engine.execution_options(sqlite_begin="BEGIN IMMEDIATE")
+        self._thread = threading.local()
         try:
             with self.writing() as connection:
-                migrate(connection)
+                migrate(connection, folders)
         except StoreError:
             self._engine.dispose()
             raise
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the data base."""
+        """A transaction that sees one state of the database; within ``writing``, that transaction."""
+        if (joined := self._joined()) is not None:
+            yield joined
+            return
         with _plain_errors(self.url), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that is committed at the end, or undone by an error."""
+        """A transaction that is committed at the end, or undone by an error.
+
+        One that begins within another of the same thread is a part of it: they happen together or not at all.
+        """
+        if (joined := self._joined()) is not None:
+            yield joined
+            return
         with _plain_errors(self.url), self._writer.begin() as connection:
-            yield connection
+            self._thread.connection = connection
+            try:
+                yield connection
+            finally:
+                self._thread.connection = None
+
+    def _joined(self) -> Connection | None:
+        """The write transaction that this thread is in, if any."""
+        found: Connection | None = getattr(self._thread, "connection", None)
+        return found
 
     def close(self) -> None:
         self._engine.dispose()
 
 
-def open_database(url: str) -> Database:
-    """The data base behind a URL, opened once per process."""
+def open_database(url: str, folders: Folders) -> Database:
+    """The database behind a URL, opened once per process."""
     with _OPENING:
         if url not in _OPEN:
-            _OPEN[url] = Database(url)
+            _OPEN[url] = Database(url, folders)
         return _OPEN[url]
 
 
 def close_databases() -> None:
-    """Close every open data base of this process (its files may then be moved or deleted)."""
+    """Close every open database of this process (its files may then be moved or deleted)."""
     with _OPENING:
         while _OPEN:
             _OPEN.popitem()[1].close()
@@ -84,7 +104,7 @@ def _engine(url: str) -> Engine:
         ) from error
     except OSError as error:
         raise StoreError(
-            f"The folder of the data base cannot be made ({error}). Set GAD_HOME to a writable folder."
+            f"The folder of the database cannot be made ({error}). Set GAD_HOME to a writable folder."
         ) from error
     if sqlite:
         event.listen(engine, "connect", _set_up_sqlite)
@@ -111,12 +131,12 @@ def _plain_errors(url: str) -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
-        raise StoreError(
-            f"The data base {_shown(url)} does not answer ({error.orig}). "
+        raise Unavailable(
+            f"The database {_shown(url)} does not answer ({error.orig}). "
             "Check that its folder is writable, that the disk is not full and that no other program locks it."
         ) from error
     except SQLAlchemyError as error:
-        raise StoreError(f"The data base {_shown(url)} refused: {error}") from error
+        raise StoreError(f"The database {_shown(url)} refused: {error}") from error
 
 
 def _shown(url: str) -> str:

@@ -160,12 +160,14 @@ class LabelEvents:
         with self._guard, self._database.reading() as connection:
             return self._refresh(connection).next_group(kind, analyst) is not None
 
+    # A transaction takes the write lock first and the guard second, here and wherever one is joined.
+
     def append(
         self, rows: Sequence[dict[str, Any]], *, analyst: str, kind: str = "label"
     ) -> list[LabelEvent]:
         """Write events of one group: all of them or, on an error, none."""
         group = uuid.uuid4().hex
-        with self._guard, self._database.writing() as connection:
+        with self._database.writing() as connection, self._guard:
             self._lock(connection)
             before = connection.execute(select(func.max(label_events.c.id))).scalar() or 0
             self._write(connection, [{**row, "kind": kind, "event_group": group} for row in rows], analyst)
@@ -173,7 +175,7 @@ class LabelEvents:
 
     def toggle(self, kind: str, analyst: str) -> list[LabelEvent]:
         """Undo or redo; the label events taken back or restored, [] when there is nothing."""
-        with self._guard, self._database.writing() as connection:
+        with self._database.writing() as connection, self._guard:
             self._lock(connection)
             book = self._refresh(connection)
             group = book.next_group(kind, analyst)
@@ -202,6 +204,7 @@ class LabelEvents:
             "inclusion_probability": None,
             "drawn_after": None,
             "weight": 1.0,
+            "offer_id": None,
         }
         connection.execute(insert(label_events), [{**common, **row} for row in rows])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Row, delete, insert, or_, select, update
@@ -11,8 +12,10 @@ from sqlalchemy.exc import IntegrityError
 
 from gadcore.errors import NotFound, StoreError
 from gadcore.graph import Graph
+from gadcore.loop.order import Choice
+from gadcore.loop.strategies import STRATEGIES
 from gadcore.store.database import Database
-from gadcore.store.schema import jobs, label_events, now, preferences, progress, projects, runs
+from gadcore.store.schema import now, preferences, projects
 
 
 class Projects:
@@ -42,6 +45,14 @@ class Projects:
                 raise name_in_use(name) from error
         return self.get(project_id)
 
+    def choice(self, project_id: str, **given: Any) -> Choice:
+        """How a project prefers its cases to be chosen; what is ``given`` and not None counts instead."""
+        known = {one.name: self.preference(project_id, one.name) for one in fields(Choice)}
+        if known["strategy"] not in STRATEGIES:
+            known["strategy"] = None  # preferred before it was given up
+        known |= {key: value for key, value in given.items() if value is not None}
+        return Choice(**{key: value for key, value in known.items() if value is not None})
+
     def all(self) -> list[Row[Any]]:
         """Every project, newest first."""
         with self._database.reading() as connection:
@@ -66,11 +77,7 @@ class Projects:
 
     def remove(self, project_id: str) -> None:
         """Delete a project with its labels, runs and preferences."""
-        of_runs = select(runs.c.id).where(runs.c.project_id == project_id)
-        with self._database.writing() as connection:
-            connection.execute(delete(progress).where(progress.c.run_id.in_(of_runs)))
-            for table in (preferences, label_events, runs, jobs):
-                connection.execute(delete(table).where(table.c.project_id == project_id))
+        with self._database.writing() as connection:  # the rest goes with it: every table refers to this one
             connection.execute(delete(projects).where(projects.c.id == project_id))
 
     def run_in_use(self, project_id: str) -> str | None:

@@ -2,7 +2,9 @@
 
 projects ──┬── preferences     one JSON value per key
            ├── label_events    append-only; the label set is what they add up to
-           ├── runs ── progress    reported epochs of a run
+           ├── receipts        messages of browser tabs that were carried out
+           ├── runs ─┬─ progress    reported epochs of a run
+           │         └─ offers      cases that the queue asks for, and how each was chosen
            └── jobs            other work for the worker processes: layouts, scoring of new nodes
 """
 
@@ -30,7 +32,7 @@ from sqlalchemy import (
     true,
 )
 
-VERSION = 3
+VERSION = 4
 
 metadata = MetaData()
 
@@ -101,6 +103,7 @@ label_events = Table(
     Column("inclusion_probability", Float),
     Column("drawn_after", Integer),  # id of the last event before the draw
     Column("weight", Float, nullable=False, default=1.0),
+    Column("offer_id", Integer),  # the offer that the verdict answers
     Index("label_events_of_project", "project_id", "id"),
     sqlite_autoincrement=True,
 )
@@ -153,6 +156,35 @@ progress = Table(
     Column("loss", Float),
     Column("auc", Float),
     Column("stage", String(60), nullable=False),
+)
+
+offers = Table(
+    "offers",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    _project(),
+    Column("run_id", String(40), ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    Column("choice", Text, nullable=False),  # what decides the order: ``Choice.key``
+    Column("place", Integer),  # in the order that is kept for the choice; null: outside or no longer in it
+    Column("planned_after", Integer),  # id of the last label event when the order was worked out
+    Column("node_id", Text, nullable=False),
+    Column("strategy", String(40), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("probability", Float),  # of one random draw; null when chosen by the strategy
+    Column("drawn_after", Integer),  # of a random draw: id of the last label event before it
+    Column("shown_at", UtcTime),  # null: nobody has seen it yet
+    Index("offers_of_run", "run_id", "choice"),
+    Index("offers_of_node", "run_id", "node_id"),
+    sqlite_autoincrement=True,
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    _project(),
+    Column("client", String(80), primary_key=True),  # a browser tab
+    Column("seq", Integer, primary_key=True, autoincrement=False),  # its number of the message
+    Column("refused", Boolean, nullable=False),  # what it asked for could not be done
 )
 
 jobs = Table(

@@ -11,9 +11,9 @@ from gadcore import worker
 from gadcore.errors import RunError
 from gadcore.insight.groups import propose_ring
 from gadcore.insight.neighbourhood import neighbourhood
+from gadcore.loop.order import Choice
 from gadcore.records import Neighbourhood, NodeCard, ProposedRing, QueueBasis, QueueRow
-from gadcore.runs.orders import Choice
-from gadcore.workspace import node_cards, ordering
+from gadcore.workspace import node_cards, queue
 from gadcore.workspace.preferences import checked_preference
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import Filter, positive, rows, search_index
@@ -48,17 +48,22 @@ class Cases:
         """
         given = {"dial": dial, "audit_share": audit_share, "near_duplicates": near_duplicates}
         tuning = {key: checked_preference(key, value) for key, value in given.items() if value is not None}
-        return ordering.queue(
-            self._project, strategy, positive(n, "n"), where, analyst, provisional, **tuning
-        )
+        return queue.queue(self._project, strategy, positive(n, "n"), where, analyst, provisional, **tuning)
 
     def remark(self, waiting: int, *, strategy: str | None = None, where: Filter | None = None) -> str:
         """What there is to say of a queue with so many cases, for instance why it has none; mostly ""."""
-        return ordering.remark(self._project, strategy, where, waiting)
+        return queue.remark(self._project, strategy, where, waiting)
+
+    def offers_of(self, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, int]:
+        """Node id -> the offer as which a queue has shown it since the last run; of nodes without a verdict.
+
+        With a ``strategy`` only its own queue counts; without one a random check of any queue is one.
+        """
+        return queue.shown_as(self._project, node_ids, strategy)
 
     def choice(self) -> Choice:
         """How the project prefers its cases to be chosen."""
-        return Choice.preferred(self._project.store, self._project.id)
+        return self._project.choice()
 
     def basis(self) -> QueueBasis:
         """What the queue is ordered by: the run in use, or that and the verdicts given since."""

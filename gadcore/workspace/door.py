@@ -11,6 +11,7 @@ from gadcore.workspace import catalogue
 from gadcore.workspace.cases import Cases
 from gadcore.workspace.data import Data
 from gadcore.workspace.insight import Insight
+from gadcore.workspace.messages import Messages
 from gadcore.workspace.preferences import checked_preference
 from gadcore.workspace.project import Project
 from gadcore.workspace.runs import Runs
@@ -24,7 +25,7 @@ class Workspace:
     """An open project. Cheap to open; safe to share between threads.
 
     ``cases`` are looked at, ``verdicts`` are given on them, ``runs`` learn from these, ``insight`` looks back
-    at all three, ``data`` is what was imported.
+    at all three, ``data`` is what was imported, ``messages`` are what browser tabs have sent.
     """
 
     def __init__(self, project: Project) -> None:
@@ -35,6 +36,7 @@ class Workspace:
         self.cases = Cases(project)
         self.verdicts = Verdicts(project)
         self.insight = Insight(project)
+        self.messages = Messages(project)
 
     @classmethod
     def open(cls, project: str, settings: Settings | None = None) -> Workspace:

@@ -14,7 +14,6 @@ from gadcore.loop.audit import LEAST_RECALL, AuditReport
 from gadcore.loop.audit import audit as estimates
 from gadcore.records import Explanation
 from gadcore.runs import Result
-from gadcore.runs.orders import Choice
 from gadcore.workspace import preferences
 from gadcore.workspace.node_cards import probability_basis
 from gadcore.workspace.project import Project
@@ -41,7 +40,7 @@ class Insight:
         project, size = self._project, self._project.graph.n_nodes
         k = min(positive(k, "k"), size)
         events, result = project.verdicts_in_order(), project.result()
-        mixed_in = Choice.preferred(project.store, project.id).audit_share > 0
+        mixed_in = project.choice().audit_share > 0
         if result is None:
             report = estimates(size, events, least_recall=least, mixed_in=mixed_in)
             return replace(report, top=k, precision=None, precision_interval=None, precision_reason=NO_RUN)

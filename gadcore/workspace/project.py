@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gadcore.errors import NotFound, RunError
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import LabelEvent, Labels
+from gadcore.loop.order import Choice
 from gadcore.records import RunInfo
 from gadcore.runs import Result, end_lost_runs
 from gadcore.settings import Settings
@@ -163,6 +164,10 @@ class Project:
     def results_like(self, result: Result) -> list[Result]:
         """Results of the model of a given one, oldest first."""
         return [other for other in self.results() if other.info.model == result.info.model]
+
+    def choice(self, **given: Any) -> Choice:
+        """How the project prefers its cases to be chosen; what is ``given`` and not None counts instead."""
+        return self.store.projects.choice(self.id, **given)
 
     def node(self, node_id: str) -> int:
         """Row of a node; NotFound otherwise."""

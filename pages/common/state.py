@@ -16,7 +16,6 @@ import streamlit as st
 
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
-from pages.label.receipts import Receipts
 
 ANALYST_COOKIE = "ringfence_analyst"
 _PROJECT = "project"
@@ -136,9 +135,3 @@ def read_once(path: Path, read: Callable[[Path], T]) -> T:
 @st.cache_data(show_spinner=False, max_entries=64)
 def _read(reader: str, path: Path, stamp: tuple[int, int], _read: Callable[[Path], Any]) -> Any:
     return _read(path)
-
-
-@st.cache_resource(show_spinner=False)
-def receipts() -> Receipts:
-    """Which events of which browser tab were performed, for all sessions of this server."""
-    return Receipts()

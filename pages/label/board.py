@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gadcore.errors import GadError, InputError
+from gadcore.errors import GadError, InputError, Unavailable
 from gadcore.graph.labels import LabelEvent
 from gadcore.insight.comparison import auc_text
 from gadcore.loop.audit import QUIET
@@ -23,7 +23,6 @@ from gadcore.workspace import OTHERS, Filter, Workspace
 from gadcore.workspace.preferences import SETTINGS
 from pages.common.audit_words import audit_line
 from pages.label.answers import answers
-from pages.label.receipts import Receipts
 from pages.label.tab_queue import TabQueue
 
 REMEMBERED = 8  # label sets kept per tab, to send differences to
@@ -52,7 +51,6 @@ class Board:
     watched: str = ""  # run that was under way at the last exchange
     analyst: str = ""
     audit: Payload = field(default_factory=dict)  # what is said of the audit, and of which labels
-    void: set[tuple[str, int]] = field(default_factory=set)  # (tab, number) of verdicts that were refused
 
     def __post_init__(self) -> None:
         self.queue = TabQueue(self.name)
@@ -67,13 +65,12 @@ class Board:
         self.opening = {"node": node_id, "n": (self.opening or {"n": 0})["n"] + 1}
 
 
-def answer(workspace: Workspace, board: Board, message: Message, receipts: Receipts, analyst: str) -> Payload:
+def answer(workspace: Workspace, board: Board, message: Message, analyst: str) -> Payload:
     """Perform what a tab asks for and give the payload that it is shown."""
     if message.get("project", workspace.id) != workspace.id:
         message = {}  # the last words of a screen that showed another project; they are kept there
     _follow_analyst(workspace, board, message.get("analyst") or board.analyst or analyst)
-    for event in message.get("events", []):
-        _take(workspace, board, event, receipts)
+    _take_all(workspace, board, message.get("events", []))
     run = workspace.runs.in_use()
     _follow_run(workspace, board, run)
     if message.get("events"):
@@ -86,7 +83,7 @@ def answer(workspace: Workspace, board: Board, message: Message, receipts: Recei
     busy = bool(message.get("events") or message.get("want"))
     return {
         "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
-        "ack": {e["client"]: receipts.last(e["client"]) for e in message.get("events", [])},
+        "ack": _receipts(workspace, message.get("events", [])),
         "analyst": board.analyst,
         "project": _project(workspace),
         "labels": labels,
@@ -109,18 +106,45 @@ def _follow_analyst(workspace: Workspace, board: Board, analyst: str) -> None:
 # ---- events -------------------------------------------------------------------------------------------
 
 
-def _take(workspace: Workspace, board: Board, event: Message, receipts: Receipts) -> None:
+def _take_all(workspace: Workspace, board: Board, events: list[Message]) -> None:
+    """Perform events in their order, once each; those from which on the store does not answer come again."""
+    try:
+        for event in events:
+            _take(workspace, board, event)
+    except Unavailable as error:
+        board.tell(f"Not stored yet, it will be tried again. {error}", "error", about="store")
+
+
+def _take(workspace: Workspace, board: Board, event: Message) -> None:
     """Perform one event once; what is wrong with it is told, not raised, or it would be sent for ever."""
 
     def perform() -> None:
-        try:
-            _EVENTS[event["kind"]](workspace, board, event, event.get("analyst") or board.analyst)
-        except GadError as error:
-            board.void.add((event["client"], int(event["seq"])))
-            board.tell(str(error), "error")
+        act(workspace, board, event, event.get("analyst") or board.analyst)
 
-    if event.get("kind") in _EVENTS:
-        receipts.once(str(event["client"]), int(event["seq"]), perform)
+    kind, client, seq = event.get("kind"), str(event["client"]), int(event["seq"])
+    act = _KEPT.get(kind) or _PASSING.get(kind) or _ignore
+    try:
+        if kind in _KEPT:
+            workspace.messages.once(client, seq, perform)
+        elif workspace.messages.once(client, seq, lambda: None):
+            perform()
+    except Unavailable:
+        raise
+    except GadError as error:
+        board.tell(str(error), "error")
+
+
+def _receipts(workspace: Workspace, events: list[Message]) -> dict[str, int]:
+    """The last number that is done with, of every tab whose events came along (some from before a reload)."""
+    clients = {str(event["client"]) for event in events}
+    try:
+        return {client: workspace.messages.last(client) for client in clients}
+    except Unavailable:
+        return {}
+
+
+def _ignore(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
+    """An event of a kind that this version does not know: one of an older or newer screen."""
 
 
 def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
@@ -128,9 +152,7 @@ def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -
         event["node"],
         event["verdict"],
         analyst=analyst,
-        strategy=event.get("strategy") or "",
-        inclusion_probability=event.get("inclusion_probability"),
-        drawn_after=event.get("drawn_after"),
+        offer=event.get("offer"),
     )
 
 
@@ -148,26 +170,24 @@ def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
         weight=event.get("weight", 1.0),
         judged=event.get("judged", ()),
         overrule=True,
-        draws={
-            node: (draw.get("strategy") or "", draw.get("inclusion_probability"), draw.get("drawn_after"))
-            for node, draw in (event.get("draws") or {}).items()
-        },
+        offers=event.get("offers") or {},
     )
 
 
 def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    if not _was_refused(board, event):
+    if not _was_refused(workspace, event):
         _reversed(workspace, board, event, workspace.verdicts.undo(analyst), ("take back", "Took back"))
 
 
 def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    if not _was_refused(board, event):
+    if not _was_refused(workspace, event):
         _reversed(workspace, board, event, workspace.verdicts.redo(analyst), ("restore", "Restored"))
 
 
-def _was_refused(board: Board, event: Message) -> bool:
+def _was_refused(workspace: Workspace, event: Message) -> bool:
     """Whether the step that a tab takes back wrote nothing: an earlier one must not go in its place."""
-    return (event["client"], event.get("step")) in board.void
+    step = event.get("step")
+    return step is not None and workspace.messages.refused(event["client"], step)
 
 
 def _reversed(
@@ -220,13 +240,16 @@ def _leave(workspace: Workspace, board: Board, event: Message, analyst: str) -> 
     board.leave = event["page"]
 
 
-_EVENTS: dict[str, Callable[[Workspace, Board, Message, str], None]] = {
+_Act = Callable[[Workspace, Board, Message, str], None]
+_KEPT: dict[Any, _Act] = {  # what they write and the receipt are one transaction
     "verdict": _verdict,
     "settle": _settle,
     "group": _group,
     "undo": _undo,
     "redo": _redo,
     "note": _note,
+}
+_PASSING: dict[Any, _Act] = {  # about the screen or the runs: lost with the server, they can be asked again
     "order": _order,
     "more": _more,
     "retrain": _retrain,

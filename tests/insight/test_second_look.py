@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drawn import record_drawn
 from probe_detector import reading, register, unregister
 
 from gadcore.errors import InputError
@@ -158,9 +159,7 @@ def test_the_audit_gives_the_precision_of_a_list(project: Workspace) -> None:
     assert project.insight.audit(20).precision is None
     others = [str(project.graph.node_ids[i]) for i in project.runs.result().order[20:]]
     for i in range(LEAST_TOP):
-        project.verdicts.record(
-            others[i], "anomalous" if i == 0 else "normal", inclusion_probability=0.2 / 15
-        )
+        record_drawn(project, others[i], "anomalous" if i == 0 else "normal", inclusion_probability=0.2 / 15)
     report = project.insight.audit(10)
     assert report.precision == pytest.approx((4 + 2 * 1.5 / 6) / 10)
     low, high = report.precision_interval
@@ -168,14 +167,14 @@ def test_the_audit_gives_the_precision_of_a_list(project: Workspace) -> None:
 
 
 def test_a_settled_audit_case_stays_in_the_random_sample(project: Workspace) -> None:
-    project.verdicts.record("n001", "normal", analyst="ana", inclusion_probability=0.01)
+    record_drawn(project, "n001", "normal", analyst="ana", inclusion_probability=0.01)
     project.verdicts.settle("n001", "anomalous", analyst="bo")
     report = project.insight.audit()
     assert (report.draws, report.hits, report.labelled) == (1, 1, 1)
 
 
 def test_audit_and_calibration_know_the_same_draws(project: Workspace) -> None:
-    project.verdicts.record("n001", "normal", analyst="ana", strategy="audit", inclusion_probability=0.002)
+    record_drawn(project, "n001", "normal", analyst="ana", strategy="audit", inclusion_probability=0.002)
     project.verdicts.settle("n001", "anomalous", analyst="bo")
     project.verdicts.record("n002", "normal", analyst="ana")
     node = project.graph.index_of("n001")

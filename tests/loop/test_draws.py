@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from commands import answer, spoken
+from drawn import offer_of
 from probe_detector import reading, register, unregister
 
 from gadcore.errors import LabelError
 from gadcore.graph import Graph, make_graph
 from gadcore.loop.audit import audit_draws
-from gadcore.workspace import Workspace, ordering
+from gadcore.workspace import Workspace, queue
 from gadcore.workspace.project import DERIVED
 
 
@@ -45,7 +46,7 @@ def test_a_random_check_answered_with_its_ring_is_a_draw(project: Workspace) -> 
         "anomalous",
         weight="root",
         judged=[case.node_id],
-        draws={case.node_id: (case.strategy, case.inclusion_probability, case.drawn_after)},
+        offers={case.node_id: case.offer},
     )
     assert [e.node_id for e in events if e.inclusion_probability is not None] == [case.node_id]
     assert [e.node_id for e in events if e.strategy] == [case.node_id]
@@ -55,10 +56,8 @@ def test_a_random_check_answered_with_its_ring_is_a_draw(project: Workspace) -> 
 
 @pytest.mark.parametrize("drawn", ["n002", "n009"])
 def test_only_nodes_that_were_looked_at_can_be_draws(project: Workspace, drawn: str) -> None:
-    with pytest.raises(LabelError, match=f"{drawn!r} was drawn"):
-        project.verdicts.record_group(
-            ["n001", "n002"], "a", weight=0.5, judged=["n001"], draws={drawn: ("audit", 0.01, None)}
-        )
+    with pytest.raises(LabelError, match=f"{drawn!r} is named with an offer"):
+        project.verdicts.record_group(["n001", "n002"], "a", weight=0.5, judged=["n001"], offers={drawn: 1})
     assert project.verdicts.current() == {}
 
 
@@ -68,7 +67,7 @@ def test_random_checks_marked_together_are_draws(project: Workspace) -> None:
         [row.node_id for row in rows],
         "normal",
         source="selection",
-        draws={row.node_id: (row.strategy, row.inclusion_probability, row.drawn_after) for row in rows},
+        offers={row.node_id: row.offer for row in rows},
     )
     wanted = {row.node_id: row.inclusion_probability for row in rows}
     assert {event.node_id: event.inclusion_probability for event in found} == wanted
@@ -122,7 +121,7 @@ def test_a_check_that_was_drawn_but_not_shown_is_none(project: Workspace, capsys
     """Whoever judges it has found it otherwise, for instance by its score."""
     named = ["--strategy", strategy] if strategy else []
     shown = {row["node_id"] for row in answer(capsys, "queue", "-p", "net", "-n", "3", *named)}
-    order = ordering._order(project._project, project.runs.result(), ordering.Filter(), strategy=strategy)
+    order = queue._order(project._project, project.runs.result(), queue.Filter(), strategy=strategy)
     drawn = [str(project.graph.node_ids[q.node]) for q in order.queries if q.inclusion_probability]
     hidden = next(node for node in drawn if node not in shown)
     forget()
@@ -146,7 +145,7 @@ def test_other_nodes_are_no_draws_whatever_strategy_is_named(project: Workspace,
 
 def test_two_tabs_extend_an_order_without_doubling_cases(project: Workspace, monkeypatch) -> None:
     project.cases.queue(strategy="top", n=1)
-    real, inside, both = ordering.work_out, [], threading.Event()
+    real, inside, both = queue.work_out, [], threading.Event()
 
     def slow(*given, **more):
         inside.append(1)
@@ -155,11 +154,9 @@ def test_two_tabs_extend_an_order_without_doubling_cases(project: Workspace, mon
         both.wait(0.5)
         return real(*given, **more)
 
-    monkeypatch.setattr(ordering, "work_out", slow)
+    monkeypatch.setattr(queue, "work_out", slow)
     forget()
-    order = ordering._order(
-        project._project, project.runs.result(), ordering.Filter(), strategy="uncertainty"
-    )
+    order = queue._order(project._project, project.runs.result(), queue.Filter(), strategy="uncertainty")
     tabs = [threading.Thread(target=order.cases, args=(30, None)) for _ in range(2)]
     for tab in tabs:
         tab.start()
@@ -174,19 +171,14 @@ def test_a_draw_remembers_when_it_was_drawn_however_late_it_is_answered(project:
     case = checks(project)[-1]
     others = [row for row in project.cases.queue(n=60) if row.inclusion_probability is None][:40]
     for row in others:
-        project.verdicts.record(row.node_id, "anomalous", strategy=row.strategy)
-    event = project.verdicts.record(
-        case.node_id,
-        "normal",
-        strategy=case.strategy,
-        inclusion_probability=case.inclusion_probability,
-        drawn_after=case.drawn_after,
-    )
-    assert event.drawn_after == case.drawn_after == 0
+        project.verdicts.record(row.node_id, "anomalous", offer=row.offer)
+    event = project.verdicts.record(case.node_id, "normal", offer=case.offer)
+    assert event.inclusion_probability == case.inclusion_probability
+    assert event.drawn_after == 0
     draw = audit_draws(project.graph.n_nodes, project.verdicts.in_order())[0]
     assert (draw.found_before, draw.open_before) == (0, project.graph.n_nodes)
     after = project._project.view().last_id
-    order = ordering._order(project._project, project.runs.result(), ordering.Filter())
+    order = queue._order(project._project, project.runs.result(), queue.Filter())
     project.cases.queue(n=60)
     assert {query.drawn_after for query in order.queries if query.inclusion_probability} == {0, after}
 
@@ -204,18 +196,12 @@ def test_a_waiting_case_that_is_drawn_becomes_a_random_check(project: Workspace)
         assert [row.node_id for row in still] == list(later)[: len(still)]
         turned += [later[row.node_id] for row in waiting[26:] if later[row.node_id] != row]
     assert turned
-    assert all(row.inclusion_probability and row.drawn_after for row in turned)
+    assert all(row.inclusion_probability and offer_of(project, row.offer).drawn_after for row in turned)
 
 
 def answer_as_offered(project: Workspace, row) -> None:
     """A verdict as the screen gives it."""
-    project.verdicts.record(
-        row.node_id,
-        "normal",
-        strategy=row.strategy,
-        inclusion_probability=row.inclusion_probability,
-        drawn_after=row.drawn_after,
-    )
+    project.verdicts.record(row.node_id, "normal", offer=row.offer)
 
 
 @pytest.mark.parametrize("labelled", [0, 40])

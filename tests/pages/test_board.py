@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from board_tab import Tab
+from drawn import record_drawn
 from page_project import make_project
 
 from gadcore.workspace import Workspace
 from pages.label import board
-from pages.label.receipts import Receipts
 from pages.label.tab_queue import ROWS
 
 
@@ -19,7 +19,7 @@ def workspace(home) -> Workspace:
 
 @pytest.fixture
 def tab(workspace) -> Tab:
-    return Tab(workspace, Receipts())
+    return Tab(workspace)
 
 
 def verdict_of(workspace: Workspace, node: str) -> str | None:
@@ -36,14 +36,25 @@ def test_first_payload_has_rows_strategies_and_counts(tab, workspace) -> None:
 
 
 def test_a_verdict_is_recorded_for_the_node_it_names(tab, workspace) -> None:
-    tab.say(
-        tab.event("verdict", node="n007", verdict="anomalous", strategy="top", inclusion_probability=0.25)
-    )
-    event = workspace.verdicts.current()["n007"]
-    assert (event.verdict.value, event.analyst, event.strategy) == ("anomalous", "ana", "top")
-    assert event.inclusion_probability == 0.25
+    row = next(row for row in tab.payload["queue"]["rows"] if row["inclusion_probability"] is not None)
+    tab.say(tab.event("verdict", node=row["node_id"], verdict="anomalous", offer=row["offer"]))
+    event = workspace.verdicts.current()[row["node_id"]]
+    assert (event.verdict.value, event.analyst, event.strategy) == ("anomalous", "ana", "audit")
+    assert event.inclusion_probability == row["inclusion_probability"]
     assert tab.payload["ack"] == {"tab": 1}
-    assert tab.payload["labels"]["changes"] == {"n007": "anomalous"}
+    assert tab.payload["labels"]["changes"] == {row["node_id"]: "anomalous"}
+
+
+def test_what_a_browser_says_of_probabilities_is_not_heard(tab, workspace) -> None:
+    told = {"strategy": "audit", "inclusion_probability": 0.25, "drawn_after": 0}
+    tab.say(tab.event("verdict", node="n007", verdict="anomalous", **told))
+    event = workspace.verdicts.current()["n007"]
+    assert (event.strategy, event.inclusion_probability, event.drawn_after) == ("", None, None)
+    offer = tab.payload["queue"]["rows"][0]["offer"]
+    other = tab.payload["queue"]["rows"][1]["node_id"]
+    tab.say(tab.event("verdict", node=other, verdict="anomalous", offer=offer))
+    assert f"Offer {offer} is of" in tab.texts[-1]
+    assert other not in workspace.verdicts.current()
 
 
 def test_a_resent_event_is_performed_once(tab, workspace) -> None:
@@ -55,7 +66,7 @@ def test_a_resent_event_is_performed_once(tab, workspace) -> None:
 
 def test_events_sent_again_by_a_reloaded_tab_are_not_done_twice(tab, workspace) -> None:
     tab.say(tab.event("verdict", node="n001", verdict="normal"), tab.event("undo"))
-    reloaded = Tab(workspace, tab.receipts, name="another")
+    reloaded = Tab(workspace, name="another")
     reloaded.say(*tab.sent)
     assert reloaded.payload["ack"] == {"tab": 2}
     assert verdict_of(workspace, "n001") is None
@@ -140,7 +151,7 @@ def test_labels_travel_as_a_difference_to_what_the_tab_has(tab, workspace) -> No
 
 
 def test_two_tabs_see_each_others_labels(tab, workspace) -> None:
-    other = Tab(workspace, tab.receipts, name="other", analyst="ben")
+    other = Tab(workspace, name="other", analyst="ben")
     version = tab.payload["labels"]["version"]
     other.say(other.event("verdict", node="n020", verdict="anomalous"))
     tab.say(labels=version)
@@ -238,7 +249,7 @@ def test_settings_are_kept_for_the_project(tab, workspace) -> None:
 
 
 def test_my_labels_are_those_of_the_name_in_the_tab(workspace) -> None:
-    tab = Tab(workspace, Receipts(), analyst="ben")
+    tab = Tab(workspace, analyst="ben")
     workspace.verdicts.record("n001", "normal", analyst="ana")
     workspace.verdicts.record("n002", "normal", analyst="ben")
     where = {"verdict": "mine", "column": None, "value": None, "min_percentile": None, "max_percentile": None}
@@ -248,7 +259,7 @@ def test_my_labels_are_those_of_the_name_in_the_tab(workspace) -> None:
 
 def test_why_names_the_neighbours_it_speaks_of(workspace) -> None:
     workspace.runs.train("isolation-forest")
-    tab = Tab(workspace, Receipts())
+    tab = Tab(workspace)
     tab.say(want=[{"key": "why:n004", "kind": "why", "node": "n004"}])
     why = tab.payload["answers"]["why:n004"]
     assert why["node_id"] == "n004"
@@ -272,7 +283,7 @@ def test_the_audit_is_told_with_every_payload_and_follows_the_labels(tab, worksp
     assert tab.payload["audit"]["text"].startswith("1 label since the last hit")
     assert tab.payload["audit"]["hint"] == workspace.insight.audit().hint
     for i in range(20):
-        workspace.verdicts.record(f"n1{i:02d}", "normal", strategy="audit", inclusion_probability=0.2 / 15)
+        record_drawn(workspace, f"n1{i:02d}", "normal", strategy="audit", inclusion_probability=0.2 / 15)
     tab.say()
     low, high = workspace.insight.audit().left_interval
     assert tab.payload["audit"]["text"] == f"21 labels since the last hit · {low:,.0f} to {high:,.0f} left"
@@ -296,7 +307,7 @@ def test_the_audit_is_worked_out_once_per_label_set_and_late_on_large_graphs(
 
 
 def test_what_was_taken_back_is_named_with_its_id_and_replaces_the_message_before(home) -> None:
-    tab = Tab(make_project(labels=False, namesakes=True), Receipts())
+    tab = Tab(make_project(labels=False, namesakes=True))
     tab.say(tab.event("verdict", node="n001", verdict="anomalous"))
     tab.say(tab.event("undo"))
     tab.say(tab.event("redo"))

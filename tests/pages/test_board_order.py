@@ -7,7 +7,6 @@ from board_tab import Tab
 from page_project import make_project
 
 from gadcore.workspace import Workspace
-from pages.label.receipts import Receipts
 
 
 @pytest.fixture
@@ -17,13 +16,13 @@ def workspace(home) -> Workspace:
 
 @pytest.fixture
 def tab(workspace) -> Tab:
-    return Tab(workspace, Receipts())
+    return Tab(workspace)
 
 
 @pytest.fixture
 def ranked_tab(home) -> Tab:
     """A tab on a project whose run has learnt from both kinds of verdict."""
-    return Tab(make_project(models=("sgc-lr",)), Receipts())
+    return Tab(make_project(models=("sgc-lr",)))
 
 
 def test_a_verdict_ranks_the_open_rows_again_under_the_same_key(ranked_tab) -> None:
@@ -92,11 +91,12 @@ def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
 
 
 def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None:
-    draws = {"n010": {"strategy": "audit", "inclusion_probability": 0.002}}
-    group = {"nodes": ["n010", "n011", "n012"], "source": "ring", "weight": "root", "judged": ["n010"]}
-    tab.say(tab.event("group", verdict="anomalous", draws=draws, **group))
+    row = next(row for row in tab.payload["queue"]["rows"] if row["inclusion_probability"] is not None)
+    node, others = row["node_id"], [name for name in ("n010", "n011", "n012") if name != row["node_id"]][:2]
+    group = {"nodes": [node, *others], "source": "ring", "weight": "root", "judged": [node]}
+    tab.say(tab.event("group", verdict="anomalous", offers={node: row["offer"]}, **group))
     found = {node: event.inclusion_probability for node, event in workspace.verdicts.current().items()}
-    assert found == {"n010": 0.002, "n011": None, "n012": None}
+    assert found == {node: row["inclusion_probability"]} | dict.fromkeys(others)
 
 
 @pytest.mark.parametrize(

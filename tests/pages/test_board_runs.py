@@ -6,13 +6,12 @@ import pytest
 from board_tab import Tab
 from page_project import make_project
 
-from pages.label.receipts import Receipts
 from pages.label.tab_queue import ROWS
 
 
 @pytest.fixture
 def tab(home) -> Tab:
-    return Tab(make_project(labels=False), Receipts())
+    return Tab(make_project(labels=False))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from drawn import record_drawn
 from page_project import make_project, no_problem, page, texts
 from probe_detector import register, unregister
 
@@ -29,7 +30,7 @@ def random_checks(workspace) -> None:
     fresh = [node for node in order if node not in workspace.verdicts.current()]
     for i, (node, share) in enumerate(zip(fresh, [0.2] * 10 + [0.075] * 6 + [0.03] * 6)):
         verdict = "anomalous" if i in (0, 3) else "normal"
-        workspace.verdicts.record(node, verdict, strategy="audit", inclusion_probability=share / 14)
+        record_drawn(workspace, node, verdict, strategy="audit", inclusion_probability=share / 14)
 
 
 def disputed_project():
@@ -97,7 +98,7 @@ def test_words_of_the_audit_are_right_for_one_and_for_many() -> None:
 
 def test_one_random_check_is_one(home, probe) -> None:
     workspace = make_project(models=("probe",))
-    workspace.verdicts.record("n100", "normal", strategy="audit", inclusion_probability=0.01)
+    record_drawn(workspace, "n100", "normal", strategy="audit", inclusion_probability=0.01)
     assert "Rests on 1 random check that" in texts(page(TRAIN, workspace))
 
 

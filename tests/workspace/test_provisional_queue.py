@@ -38,9 +38,7 @@ def ids(rows) -> list[str]:
 
 def decide(workspace: Workspace, row, verdict: str) -> None:
     """A verdict as the screen gives it."""
-    workspace.verdicts.record(
-        row.node_id, verdict, strategy=row.strategy, inclusion_probability=row.inclusion_probability
-    )
+    workspace.verdicts.record(row.node_id, verdict, offer=row.offer)
 
 
 def without_first(rows) -> tuple[QueueRow, list[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import record_drawn
 from probe_detector import reading, register, unregister
 
 from gadcore.errors import GadError, InputError, LabelError, NotFound, StoreError
@@ -79,7 +80,7 @@ def test_truth_is_kept_apart(project: Workspace, planted, settings: Settings) ->
 
 
 def test_labels_follow_the_node_id(project: Workspace) -> None:
-    event = project.verdicts.record("n007", "fraud", note="ring", strategy="top", inclusion_probability=0.5)
+    event = record_drawn(project, "n007", "fraud", note="ring", strategy="top", inclusion_probability=0.5)
     assert event.verdict is Verdict.ANOMALOUS
     assert event.analyst == "ana"
     labels = project.verdicts.labels()
@@ -99,7 +100,7 @@ def test_labels_follow_the_node_id(project: Workspace) -> None:
 )
 def test_a_bad_verdict_is_refused_and_nothing_is_written(project: Workspace, node, verdict, chance, error):
     with pytest.raises(error):
-        project.verdicts.record(node, verdict, inclusion_probability=chance)
+        record_drawn(project, node, verdict, inclusion_probability=chance)
     assert project.verdicts.current() == {}
 
 
@@ -124,7 +125,7 @@ def weights(project: Workspace) -> dict[str, float]:
 
 
 def test_a_group_leaves_verdicts_that_were_given_singly(project: Workspace) -> None:
-    project.verdicts.record("n001", "a", strategy="audit", inclusion_probability=0.1)
+    record_drawn(project, "n001", "a", strategy="audit", inclusion_probability=0.1)
     project.verdicts.record("n002", "n")
     before = dict(project.verdicts.current())
     events = project.verdicts.record_group(["n001", "n002", "n003", "n004"], "a", weight="one")
@@ -247,7 +248,7 @@ def test_labels_survive_a_file(settings: Settings, tmp_path: Path, suffix: str) 
     graph = make_graph(ids, np.array([[0], [1]]))
     source = Workspace.create("source", reading(graph), settings=settings)
     for node, verdict in zip(ids, ("a", "n", "u", "a", "n", "a")):
-        source.verdicts.record(node, verdict, note="=HYPERLINK(1)", inclusion_probability=0.25)
+        record_drawn(source, node, verdict, note="=HYPERLINK(1)", inclusion_probability=0.25)
     path = tmp_path / f"labels{suffix}"
     assert source.verdicts.export_file(path) == len(ids)
     target = Workspace.create("target", reading(graph), settings=settings)
@@ -263,7 +264,7 @@ def test_labels_survive_a_file(settings: Settings, tmp_path: Path, suffix: str) 
 def test_a_label_file_has_the_latest_notes_and_the_first_draw(
     project: Workspace, planted, tmp_path: Path
 ) -> None:
-    project.verdicts.record("n001", "a", note="first thought", strategy="audit", inclusion_probability=0.25)
+    record_drawn(project, "n001", "a", note="first thought", strategy="audit", inclusion_probability=0.25)
     project.verdicts.settle("n001", "n", analyst="bo")
     project.verdicts.note("n001", "shares a device")
     project.verdicts.record("n002", "a")

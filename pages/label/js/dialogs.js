@@ -98,8 +98,8 @@ class Dialogs {
     const decide = (verdict) => {
       const nodes = chosen();
       this.close();
-      const draws = verdicts.draws(nodes.filter((id) => id === node));
-      if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], draws });
+      const offers = verdicts.offers(nodes.filter((id) => id === node));
+      if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], offers });
     };
     const member = (row, i) => el("li", {}, el("label", {},
       boxes[i], nodeName(row.name, row.node_id), verdictChip(board.verdict(row.node_id))));

@@ -45,8 +45,8 @@ class Verdicts {
   give(nodes, verdict, source, counts) {
     const one = nodes.length === 1 && source === SELECTION;
     const event = one
-      ? { kind: "verdict", node: nodes[0], ...this.draw(nodes[0]) }
-      : { kind: "group", nodes, source, draws: this.draws(nodes), ...counts };
+      ? { kind: "verdict", node: nodes[0], offer: this.offer(nodes[0]) }
+      : { kind: "group", nodes, source, offers: this.offers(nodes), ...counts };
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.board.give(nodes, verdict, seq);
     nodes.forEach((node) => this.board.own.add(node));
@@ -54,19 +54,14 @@ class Verdicts {
     return seq;
   }
 
-  /** How the queue chose a case: a random check stays one however it is answered. */
-  draw(node) {
-    const row = this.board.offered(node);
-    return {
-      strategy: row?.strategy || "",
-      inclusion_probability: row?.inclusion_probability ?? null,
-      drawn_after: row?.drawn_after ?? null,
-    };
+  /** As which offer the queue has shown a case: a random check stays one however it is answered. */
+  offer(node) {
+    return this.board.offered(node)?.offer ?? null;
   }
 
-  /** Of several nodes that were looked at: {node: draw}. */
-  draws(nodes) {
-    return Object.fromEntries(nodes.map((node) => [node, this.draw(node)]));
+  /** Of several nodes that were looked at: {node: offer}, of those that the queue has shown. */
+  offers(nodes) {
+    return Object.fromEntries(nodes.map((node) => [node, this.offer(node)]).filter(([, offer]) => offer !== null));
   }
 
   undo() {

@@ -1,11 +1,11 @@
 """The queue: cases in the order of a query strategy over the run in use.
 
-An order is worked out per run, strategy and filter, a stretch at a time, and kept with the run, so that all
-processes offer the same cases; labels only strike nodes off it. A stretch is added when few cases wait,
+An order is worked out per run and choice, a stretch at a time, and kept as offers in the store, so that all
+processes ask for the same cases; labels only strike nodes off it. A stretch is added when few cases wait,
 however many are asked for, and random checks are drawn for it alone. Where verdicts are let into the order
 before the next run, the strategy chooses again by the provisional ranking (reranking.py).
-Audit cases stay those that were drawn by the run's own scores, so that their recorded probabilities hold, and
-each comes after as many cases of the strategy as before.
+Random checks stay those that were drawn by the run's own scores, so that their recorded probabilities hold,
+and each comes after as many cases of the strategy as before. Every case that is shown is an offer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from math import ceil
 from typing import Any
 
@@ -22,23 +21,18 @@ import numpy.typing as npt
 
 from gadcore.detectors import BOTH
 from gadcore.graph.labels import LabelEvent
+from gadcore.loop.order import AHEAD, Choice, Scored, work_out
 from gadcore.loop.pool import BATCH
 from gadcore.loop.rerank import Provisional
-from gadcore.loop.strategies import Query, interleave
-from gadcore.loop.strategies.diverse import GreedyDiverse, Medoids, Ring
-from gadcore.loop.strategies.ranked import Top
-from gadcore.loop.strategies.sampling import Audit
+from gadcore.loop.strategies import STRATEGIES, Query, interleave
 from gadcore.records import QueueRow
 from gadcore.runs import Result
-from gadcore.runs.orders import AHEAD, Choice, Ranking, every_kept, keep, kept, work_out
-from gadcore.workspace.labelling import Draw
+from gadcore.store.offers import NOTHING, Offer, Revision
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows
 from gadcore.workspace.reasons import live_reasons
 from gadcore.workspace.reranking import provisional
 
-# Cases of these strategies are told by why they score as they do, others by why they were chosen alone.
-BY_SCORE = (GreedyDiverse.name, Top.name, Audit.name)
 COMPLETE = "Every node has a verdict."
 UNFIT = "No node fits this filter. Choose another one."
 NONE_OPEN = "No node without a verdict fits this filter. Choose another one."
@@ -48,7 +42,7 @@ NONE_FOUND = (
 )
 NONE_AROUND = "Every neighbour of a confirmed anomaly has a verdict. Choose another order."
 WIDE = 200  # cases chosen at once where some are typical of groups
-OFFERED = 75  # next cases that are drawn for and count as offered: no screen has more
+OFFERED = 75  # next cases that are drawn for: no screen has more
 
 
 def queue(
@@ -60,7 +54,7 @@ def queue(
     wanted: bool | None = None,
     **tuning: Any,
 ) -> list[QueueRow]:
-    """The next cases: by strategy when unlabelled nodes are asked for, else by the run's score.
+    """The next cases: by strategy when unlabelled nodes are asked for, otherwise by the run's score.
 
     ``wanted`` says whether verdicts since the run count, ``tuning`` has other fields of ``Choice`` (None: as
     the project prefers).
@@ -81,54 +75,31 @@ def queue(
 def remark(project: Project, strategy: str | None, where: Filter | None, waiting: int) -> str:
     """What there is to say of a queue with so many cases besides them, for instance why it has none."""
     where = where or Filter()
-    strategy = Choice.preferred(project.store, project.id, strategy=strategy).strategy
+    by = STRATEGIES[project.choice(strategy=strategy).strategy]
     to_decide = where.verdict in (None, "unlabelled")
     if to_decide and not (project.verdicts() == -1).any():
         return COMPLETE
-    if to_decide and where.narrows and waiting and strategy == Audit.name:
+    if to_decide and where.narrows and waiting and by.is_random_check:
         return UNCOUNTED
     if waiting or project.result() is None:
         return ""
-    if to_decide and strategy == Ring.name and not where.narrows:
+    if to_decide and by.asks_around_anomalies and not where.narrows:
         return NONE_AROUND if len(project.labels().anomalous) else NONE_FOUND
     return NONE_OPEN if to_decide else UNFIT
 
 
-def offered(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, Draw]:
-    """Strategy and, of audit cases, probability of those of these nodes that the queue offers now.
-
-    Unless one strategy is named, a random check of any order that was kept with the run is one. One that
-    was drawn but not shown yet is none: whoever judges it has chosen it for another reason.
-    """
-    result = project.result()
+def shown_as(project: Project, node_ids: Iterable[str], strategy: str | None = None) -> dict[str, int]:
+    """Node id -> the offer as which a queue has shown it in the run in use; of nodes without a verdict."""
+    result, labelled = project.result(), project.view().current
+    waiting = [node_id for node_id in node_ids if node_id not in labelled]
     if result is None:
         return {}
-    order = _order(project, result, Filter(), strategy=strategy)
-    shown = [order.cases(OFFERED, provisional(project, result))]
-    if strategy is None:
-        shown += [_checks(project, queries) for queries in every_kept(result.folder)]
-    graph, wanted = project.graph, set(node_ids)
-    draws: dict[str, Draw] = {}
-    for query in filter(_seen, chain.from_iterable(shown)):
-        node_id = str(graph.node_ids[query.node])
-        if node_id in wanted and (node_id not in draws or draws[node_id][1] is None):
-            draws[node_id] = (query.strategy, query.inclusion_probability, query.drawn_after)
-    return draws
-
-
-def _checks(project: Project, queries: list[Query]) -> list[Query]:
-    """Random checks among the next cases of an order."""
-    verdicts = project.verdicts()
-    ahead = [query for query in queries if verdicts[query.node] == -1][:OFFERED]
-    return [query for query in ahead if query.inclusion_probability is not None]
-
-
-def _seen(query: Query) -> bool:
-    return query.inclusion_probability is None or query.shown
+    found = project.store.offers.shown(result.info.id, waiting, strategy)
+    return {node_id: offer.id for node_id, offer in found.items() if offer.id is not None}
 
 
 def _order(project: Project, result: Result, where: Filter, **chosen: Any) -> _Order:
-    choice = Choice.preferred(project.store, project.id, **chosen)
+    choice = project.choice(**chosen)
     key = ("order", result.info.id, choice, where)
     return DERIVED.get(key, lambda: _Order(project, result, where, choice))
 
@@ -141,38 +112,77 @@ class _Order:
     result: Result
     where: Filter
     choice: Choice
-    queries: list[Query] = field(default_factory=list)
-    state: int = -1  # last label event when cases were added
+    queries: list[Query] = field(default_factory=list)  # decided ones too
+    revision: Revision = NOTHING  # of ``queries`` in the store
+    shown: dict[Query, int] = field(default_factory=dict)  # what this process has shown, and as which offer
     guard: threading.RLock = field(default_factory=threading.RLock, repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.where.narrows:
-            self.queries = kept(self.result.folder, self.result.queue, self.choice)
 
     def rows(self, n: int, bent: Provisional | None) -> list[QueueRow]:
         """The first ``n`` cases that have no label yet."""
         found = self.cases(n, bent)
-        self._mark_shown(found)
-        return self._drawn(found, bent)
-
-    def _mark_shown(self, cases: list[Query]) -> None:
-        """Remember which random checks were seen, as only these count when the shell names them."""
-        new = {query.node for query in cases if not _seen(query)}
-        if not new or self.where.narrows:
-            return
-        with self.guard:
-            self.queries = [replace(q, shown=True) if q.node in new else q for q in self.queries]
-            keep(self.result.folder, self.choice, self.queries)
+        return self._drawn(found, self._offers(found), bent)
 
     def cases(self, n: int, bent: Provisional | None) -> list[Query]:
         """The same as queries."""
-        if bent is None or self.choice.strategy == Audit.name:
+        if bent is None or self._strategy.is_random_check:
             return self._open(n)[:n]
         return self._reranked(n, bent)
 
+    @property
+    def _strategy(self) -> Any:
+        return STRATEGIES[self.choice.strategy]
+
+    @property
+    def _key(self) -> tuple[str, str]:
+        return self.result.info.id, self.choice.key
+
+    @property
+    def _moment(self) -> int:
+        """Last label event when cases were added."""
+        return self.revision[1]
+
+    def _offers(self, cases: list[Query]) -> list[int]:
+        """The offers as which these cases are shown; kept where they are not yet."""
+        with self.guard:
+            new = [query for query in cases if query not in self.shown]
+            if new:
+                ids = self.project.store.offers.show(
+                    self.project.id, *self._key, [self._offer(q) for q in new]
+                )
+                self.shown.update(zip(new, ids))
+            return [self.shown[query] for query in cases]
+
+    def _offer(self, query: Query) -> Offer:
+        node_id = str(self.project.graph.node_ids[query.node])
+        # A draw from a narrowed queue does not stand for the graph.
+        chance = None if self.where.narrows else query.inclusion_probability
+        after = None if chance is None else query.drawn_after
+        return Offer(node_id, query.strategy, query.reason, chance, after, query.offer)
+
+    def _follow(self) -> None:
+        """Take over what other processes have kept."""
+        if self.where.narrows:
+            return
+        offers, graph = self.project.store.offers, self.project.graph
+        if (latest := offers.revision(*self._key)) != self.revision:
+            kept = [offer for offer in offers.planned(*self._key) if offer.node_id in graph]
+            self.revision = latest
+            self.queries = [
+                Query(
+                    graph.index_of(offer.node_id),
+                    0.0,
+                    offer.reason,
+                    offer.probability,
+                    offer.strategy,
+                    offer.drawn_after,
+                    offer.id,
+                )
+                for offer in kept
+            ]
+
     def _open(self, n: int) -> list[Query]:
         """The still order without labelled nodes; at least ``n`` long if the graph has so many."""
-        open_ = self._kept(least=n if self.choice.strategy == Audit.name else 0)
+        open_ = self._kept(least=n if self._strategy.is_random_check else 0)
         if len(open_) >= n:
             return open_
         # Further ahead nothing is drawn or kept, or looking far ahead would draw for all that is looked at.
@@ -185,13 +195,16 @@ class _Order:
         With ``served`` cases of a provisional ranking the order reaches as far beyond their number.
         """
         with self.guard:  # or two tabs would add the same cases
+            self._follow()
             verdicts, state = self.project.verdicts(), self.project.view().last_id
             open_ = [query for query in self.queries if verdicts[query.node] == -1]
-            if self.choice.strategy == Ring.name:  # cases around a new anomaly wait for no other to run out
-                return open_ if self.state == state else self._extended([], AHEAD, state)
+            if (
+                self._strategy.asks_around_anomalies
+            ):  # cases around a new anomaly wait for no other to run out
+                return open_ if self._moment == state else self._extended([], AHEAD, state)
             ahead = len(open_) if served is None else len(_active(self.queries)) - served
             missing = max(least, OFFERED) - ahead
-            if missing <= 0 or len(open_) == self._free() or (self.state == state and not least):
+            if missing <= 0 or len(open_) == self._free() or (self._moment == state and not least):
                 return open_
             return self._extended(open_, max(missing, AHEAD), state)
 
@@ -210,10 +223,18 @@ class _Order:
         open_ = [query for query in known if query.node not in drawn] + found
         verdicts = self.project.verdicts()
         decided = [query for query in self.queries if verdicts[query.node] != -1]
-        self.queries, self.state = decided + open_, state
-        if not self.where.narrows:
-            keep(self.result.folder, self.choice, self.queries)
-        return open_
+        self._keep(decided + open_, state)
+        return [query for query in self.queries if verdicts[query.node] == -1]
+
+    def _keep(self, queries: list[Query], state: int) -> None:
+        """Keep an order; where another process was quicker, its order holds."""
+        if self.where.narrows:
+            self.queries, self.revision = queries, (0, state)
+            return
+        order = [self._offer(query) for query in queries]
+        plan = self.project.store.offers.plan
+        plan(self.project.id, *self._key, order, moment=state, instead_of=self.revision)
+        self._follow()
 
     def _free(self) -> int:
         """Nodes that wait for a verdict, of those that the filter lets through."""
@@ -242,8 +263,8 @@ class _Order:
         return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]
 
     def _chosen(self, n: int) -> int:
-        """Cases to choose for ``n`` of them: which nodes are typical hangs on how many are chosen."""
-        grouped = self.result.info.basis != BOTH or self.choice.strategy == Medoids.name
+        """Cases to choose for ``n`` of them: which nodes are typical depends on how many are chosen."""
+        grouped = self.result.info.basis != BOTH or self._strategy.groups
         return WIDE * ceil(n / WIDE) if grouped else n
 
     def _places(self, audit: list[tuple[int, Query]], asked: list[LabelEvent]) -> dict[int, Query]:
@@ -284,7 +305,7 @@ class _Order:
         allowed: Mask | None = filtered(project, self.where, None, result) if self.where.narrows else None
         return work_out(
             project.graph,
-            Ranking(info.id, info.seed, info.basis, scores, result.embedding, result.spread),
+            Scored(info.id, info.seed, info.basis, scores, result.embedding, result.spread),
             project.labels(),
             project.view().current.values(),
             self.choice,
@@ -297,7 +318,7 @@ class _Order:
             waiting=waiting,
         )
 
-    def _drawn(self, queries: list[Query], bent: Provisional | None) -> list[QueueRow]:
+    def _drawn(self, queries: list[Query], offers: list[int], bent: Provisional | None) -> list[QueueRow]:
         nodes = np.array([query.node for query in queries], dtype=np.int64)
         reasons = live_reasons(self.project, self.result, nodes)
         found = rows(
@@ -305,21 +326,21 @@ class _Order:
             nodes,
             result=self.result,
             reasons=[_told(reason, query) for reason, query in zip(reasons, queries)],
-            # A draw from a narrowed queue does not stand for the graph.
             inclusion=[None if self.where.narrows else query.inclusion_probability for query in queries],
             bent=bent,
         )
         return [
-            replace(row, strategy=query.strategy, drawn_after=query.drawn_after)
-            for row, query in zip(found, queries)
+            replace(row, strategy=query.strategy, offer=offer)
+            for row, query, offer in zip(found, queries, offers)
         ]
 
 
 def _told(score: str, query: Query) -> str:
     """Why a case scores as it does, then why it was chosen, unless its place in the ranking says it all."""
-    if not score or query.strategy not in BY_SCORE:
+    strategy = STRATEGIES[query.strategy]
+    if not score or not strategy.asks_by_score:
         return query.reason
-    by_rank = query.strategy != GreedyDiverse.name or query.reason.startswith("rank ")
+    by_rank = not strategy.dialled or query.reason.startswith("rank ")
     return score if by_rank else f"{score}; {query.reason}"
 
 
