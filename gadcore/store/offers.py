@@ -116,7 +116,7 @@ class Offers:
         return None if row is None else _offer(row)
 
     def shown(self, run_id: str, node_ids: Collection[str], strategy: str | None = None) -> dict[str, Offer]:
-        """Node id -> how it was shown last in a run; as a random check if it ever was one.
+        """Node id -> how it was first shown in a run; as a random check if it ever was one.
 
         With a ``strategy`` only what a queue of this strategy has shown counts.
         """
@@ -124,7 +124,7 @@ class Offers:
             offers.c.run_id == run_id, offers.c.node_id.in_(node_ids), offers.c.shown_at.is_not(None)
         )
         with self._database.reading() as connection:
-            rows = list(connection.execute(query.order_by(offers.c.probability.is_not(None), offers.c.id)))
+            rows = list(connection.execute(query.order_by(offers.c.probability.is_not(None), offers.c.id.desc())))
         if strategy is not None:
             rows = [row for row in rows if json.loads(row.choice)["strategy"] == strategy]
         return {row.node_id: _offer(row) for row in rows}

@@ -82,8 +82,8 @@ class Verdicts:
         Nodes of ``judged`` were looked at themselves and count 1. Of the others, those with a verdict of
         their own (weight 1) keep it, unless ``overrule``. No event is written for one that counts as much
         with this verdict already: nobody gave a second opinion on it. Nor for a judged one of which this
-        analyst has said the same. LabelError if that leaves none. ``offers`` says, of nodes that count 1, as which case
-        the queue has shown them.
+        analyst has said the same. LabelError if that leaves none. ``offers`` says, of nodes that count 1,
+        as which case the queue has shown them.
         """
         word, ids, looked_at = _parsed(verdict), list(dict.fromkeys(node_ids)), set(judged)
         source, offers = _checked_source(source), offers or {}
