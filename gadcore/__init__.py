@@ -2,7 +2,7 @@
 
 The public API is loaded on first use, so that ``import gadcore`` stays light and never imports torch:
 
-    graph = gadcore.read_graph("data/demo")
+    graph = gadcore.read_graph("demo")
     labels = gadcore.Labels.from_indices(graph, normal=[...], anomalous=[...])
     detector = gadcore.make_detector("an+", seed=0).fit(graph, labels)
     detector.scores_, detector.embedding_

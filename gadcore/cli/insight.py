@@ -36,14 +36,14 @@ def add_commands(commands: Commands) -> None:
         "agreement",
         show_agreement,
         "how far analysts agree, and what they dispute; settle a dispute with label --settle",
-        "agreement -p demo\n  python -m gadcore label -p demo A10434 anomalous --settle",
+        "agreement -p demo\n  ringfence label -p demo A10434 anomalous --settle",
     )
 
     second = add(
         "second-look",
         show_second_look,
         "verdicts to look at again; keep or change one with label --settle",
-        "second-look -p demo -n 10\n  python -m gadcore label -p demo A10434 normal --settle",
+        "second-look -p demo -n 10\n  ringfence label -p demo A10434 normal --settle",
     )
     second.add_argument("-n", type=count, default=20, help="cases (default: 20)")
 

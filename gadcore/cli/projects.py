@@ -20,7 +20,7 @@ FORMAT_HELP = "csv, parquet, graphml, … (default: recognised)"
 
 def add_commands(commands: Commands) -> None:
     add = commands.add("import", import_graph, "read a graph into a new project", _IMPORT)
-    add.add_argument("path", help="node table, edge table, archive, folder, or the name of a benchmark")
+    add.add_argument("path", help="node table, edge table, archive, folder, the name of a benchmark, or demo")
     add.add_argument("--edges", metavar="PATH", help="edge table, when PATH is a node table")
     add.add_argument("--project", "-p", required=True, metavar="NAME", help="name of the new project")
     add.add_argument("--format", help=FORMAT_HELP)
@@ -63,7 +63,7 @@ def import_graph(given: Namespace) -> None:
         given,
         {"project": project.data.info(), "report": reading.report},
         reading.report.text(),
-        f"Stored as project {project.name!r}. Next: python -m gadcore train --project {project.name!r}",
+        f"Stored as project {project.name!r}. Next: ringfence train --project {project.name!r}",
     )
 
 
