@@ -21,7 +21,7 @@ $(VENV)/.installed: requirements.txt pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed | $(BIN)/python
 	$(PIP) install -r requirements-dev.txt
-	$(PIP) check
+	$(BIN)/python -m pip check
 	touch $@
 
 browser:

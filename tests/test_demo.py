@@ -40,6 +40,17 @@ def test_script_makes_the_committed_files(tmp_path):
         assert (tmp_path / name).read_bytes() == (DEMO_FOLDER / name).read_bytes(), name
 
 
+def test_it_is_found_by_name_from_any_folder(reading, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = read("demo")
+    assert found.graph.fingerprint == reading.graph.fingerprint
+    assert (
+        (found.graph.name, found.report.source)
+        == (reading.graph.name, reading.report.source)
+        == ("demo", "demo")
+    )
+
+
 def test_files_are_small(accounts):
     assert sum(path.stat().st_size for path in (DEMO_FOLDER).iterdir()) < 1_000_000
     assert accounts["account_id"].is_unique

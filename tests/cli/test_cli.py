@@ -134,6 +134,12 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
     assert "--json" in text
 
 
+def test_without_streamlit_run_says_what_to_install(home: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("gadcore.cli.app.find_spec", lambda name: None)
+    assert main(["run"]) == 1
+    assert "pip install 'ringfence[app]'" in capsys.readouterr().err
+
+
 def test_import_prints_the_report_and_stores_nothing_on_a_dry_run(home: Path, files, capsys) -> None:
     seen = answer(capsys, "import", str(files[0]), "--edges", str(files[1]), "-p", "net", "--dry-run")
     assert seen["report"]["n_nodes"] == 300
