@@ -78,20 +78,16 @@ def import_environment() -> dict[str, str]:
 
 def child_environment(settings: Settings) -> dict[str, str]:
     """What a process that works for this workspace folder finds in its environment."""
-    threads = str(settings.threads)
+    pools = ("GAD_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     return {
         **import_environment(),
+        **dict.fromkeys(pools, str(settings.threads)),
         "GAD_HOME": str(settings.home),
         "GAD_STORE": settings.store_url,
         "GAD_DATASETS": str(settings.datasets),
         "GAD_DEVICE": settings.device,
-        "GAD_THREADS": threads,
         "GAD_ANALYST": settings.analyst,
         "GAD_MAX_UNPACKED": str(settings.max_unpacked),
-        "OMP_NUM_THREADS": threads,
-        "MKL_NUM_THREADS": threads,
-        "OPENBLAS_NUM_THREADS": threads,
-        "NUMBA_NUM_THREADS": threads,
         "OMP_WAIT_POLICY": "passive",  # idle threads that spin cost a busy machine tenfold
     }
 

@@ -48,13 +48,8 @@ def import_graph(given: Namespace) -> None:
     """Print the preflight report, then store the graph."""
     from gadcore.ingest import read
 
-    reading = read(
-        given.path,
-        edges=given.edges,
-        format=given.format,
-        mapping=_mapping(given),
-        robust=given.robust,
-    )
+    options = {"edges": given.edges, "format": given.format, "robust": given.robust}
+    reading = read(given.path, mapping=_mapping(given), **options)
     if given.dry_run:
         out(given, {"report": reading.report}, reading.report.text(), "Nothing was stored (--dry-run).")
         return
@@ -81,19 +76,10 @@ def list_projects(given: Namespace) -> None:
     """All projects with their labels and last run."""
     found = gadcore.Workspace.projects()
     head = ("name", "id", "nodes", "edges", "normal", "anomalous", "unsure", "last run", "owner")
+    last = [f"{p.last_run.number} {p.last_run.status}" if p.last_run else "" for p in found]
     rows = [
-        (
-            p.name,
-            p.id,
-            p.n_nodes,
-            p.n_edges,
-            p.normal,
-            p.anomalous,
-            p.unsure,
-            f"{p.last_run.number} {p.last_run.status}" if p.last_run else "",
-            p.owner,
-        )
-        for p in found
+        (p.name, p.id, p.n_nodes, p.n_edges, p.normal, p.anomalous, p.unsure, run, p.owner)
+        for p, run in zip(found, last)
     ]
     out(given, found, table(head, rows))
 
