@@ -19,7 +19,7 @@ from pages.benchmark import loop_study
 from pages.benchmark.discovery import LOOKS, PERSON, discovery_figure
 
 BENCHMARK = "pages/4_Benchmark.py"
-COMMAND = "python -m gadcore experiments loop --labels 20"
+COMMAND = "ringfence experiments loop --labels 20"
 
 
 @pytest.fixture(autouse=True)
