@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 export OMP_WAIT_POLICY ?= passive
 
 .PHONY: env env-dev browser run test lint bench experiments screenshots demo clean
@@ -13,12 +14,13 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Ringfence needs Python 3.11 or newer, found " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11.")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+$(VENV)/.installed: requirements.txt pyproject.toml | $(BIN)/python
+	$(PIP) install -r requirements.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(PIP) install -r requirements-dev.txt
 	$(BIN)/python -m pip check
 	touch $@
 
@@ -26,9 +28,7 @@ browser:
 	@sh .ci/chromium
 
 run: env
-	$(BIN)/python -m gadcore demo
-	@echo 'Ringfence opens in your browser, at the address in the next line. Ctrl+C ends it.'
-	@$(BIN)/python -m streamlit run app.py
+	@$(BIN)/ringfence run
 
 lint: env-dev
 	$(BIN)/python -m ruff check .
@@ -39,10 +39,10 @@ test: env-dev browser lint
 	$(BIN)/python -m pytest -n logical --maxprocesses 4
 
 bench: env-dev browser
-	$(BIN)/python -m gadcore bench all
+	$(BIN)/ringfence bench all
 
 experiments: env
-	$(BIN)/python -m gadcore experiments all
+	$(BIN)/ringfence experiments all
 
 screenshots: env-dev browser
 	$(BIN)/python -m benchmarks.screenshots

@@ -1,6 +1,6 @@
 """How long a full account of one node takes at 20,000 nodes.
 
-    python -m gadcore bench explain [--nodes 50] [--json]
+    ringfence bench explain [--nodes 50] [--json]
 
 Pubmed (19,717 nodes) where the benchmark graphs are, else a random graph of 20,000. ``an+`` is fitted to 20
 anomalous and 80 normal labels and saved; then the parts of the score, the effect of each edge, the nearest

@@ -1,6 +1,6 @@
 """How long an analyst waits: from a key to the painted verdict and to the next case, idle and in training.
 
-    python -m gadcore bench labelling [--keys 20] [--rounds 3] [--json FILE]
+    ringfence bench labelling [--keys 20] [--rounds 3] [--json FILE]
 
 The demo in Chromium. Rounds alternate: as many keys with the worker idle as with a run under way, so that
 both meet the same machine. A time ends with the first frame drawn after the change, seen by the page itself.

@@ -1,6 +1,6 @@
 """How long the queue takes to follow a verdict at 20,000 nodes, before any training.
 
-    python -m gadcore bench rerank [--verdicts 50] [--unlabelled] [--json]
+    ringfence bench rerank [--verdicts 50] [--unlabelled] [--json]
 
 Pubmed (19,717 nodes) where the benchmark graphs are, else a random graph of 20,000. Each verdict goes to the
 first case of the queue and is timed in three parts: written down, all nodes ranked with it, the next 60 cases

@@ -1,6 +1,6 @@
 """Training time against the plain torch_geometric version, and of a warm retrain against a cold one.
 
-    python -m gadcore bench training [--repeats 3] [--splits 5]
+    ringfence bench training [--repeats 3] [--splits 5]
 
 CPU time of one thread, both sides in the same process and in turns, so that a busy machine slows both.
 Targets: Cora, 10 % labelled, K = 32, 500 epochs of one λ: at least 8 times less than the reference.

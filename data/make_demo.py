@@ -1,4 +1,4 @@
-"""Make data/demo: a payments network of 4,000 invented accounts with planted fraud.
+"""Make gadcore/data/demo: a payments network of 4,000 invented accounts with planted fraud.
 
     python data/make_demo.py            write accounts.csv, transfers.csv and mapping.json
     python -m data.measure_demo         how well attributes, structure and the graph models find the fraud
@@ -28,7 +28,7 @@ from demo_names import COUNTRIES, business, person
 
 SEED = 2024
 N_ACCOUNTS = 4000
-FOLDER = Path(__file__).parent / "demo"
+FOLDER = Path(__file__).parent.parent / "gadcore" / "data" / "demo"
 TODAY = date(2025, 6, 30)
 
 COLUMNS = ("age", "devices", "failed", "money_in", "money_out", "payments_in", "payments_out", "new_payees")

@@ -11,7 +11,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -22,8 +21,8 @@ from gadcore.graph import Graph, make_graph
 from gadcore.graph.labels import Labels
 from gadcore.ingest import read
 from gadcore.metrics import auc
+from gadcore.settings import DEMO_FOLDER
 
-FOLDER = Path(__file__).parent / "demo"
 Score = Callable[[Labels], npt.NDArray[np.float32]]
 
 
@@ -72,7 +71,7 @@ def methods(graph: Graph) -> dict[str, Score]:
 
 def measure(splits: int, share: float) -> dict[str, list[float]]:
     """AUCs of every method over the splits."""
-    reading = read(FOLDER)
+    reading = read(DEMO_FOLDER)
     graph, y = reading.graph, reading.truth.y
     found: dict[str, list[float]] = {}
     for seed in range(splits):

@@ -2,7 +2,7 @@
 
 The public API is loaded on first use, so that ``import gadcore`` stays light and never imports torch:
 
-    graph = gadcore.read_graph("data/demo")
+    graph = gadcore.read_graph("demo")
     labels = gadcore.Labels.from_indices(graph, normal=[...], anomalous=[...])
     detector = gadcore.make_detector("an+", seed=0).fit(graph, labels)
     detector.scores_, detector.embedding_
@@ -27,26 +27,18 @@ _PUBLIC = {
     "read_graph": "gadcore.ingest",
 }
 
-if TYPE_CHECKING:
-    from gadcore.detectors import load_detector, make_detector
-    from gadcore.errors import GadError
-    from gadcore.graph import Graph, make_graph
-    from gadcore.graph.labels import Labels, Verdict
-    from gadcore.ingest import read_graph
-    from gadcore.workspace import Workspace
+__all__ = list(_PUBLIC)
 
-__all__ = [
-    "GadError",
-    "Graph",
-    "Labels",
-    "Verdict",
-    "Workspace",
-    "__version__",
-    "load_detector",
-    "make_detector",
-    "make_graph",
-    "read_graph",
-]
+if TYPE_CHECKING:
+    from gadcore.detectors import load_detector as load_detector
+    from gadcore.detectors import make_detector as make_detector
+    from gadcore.errors import GadError as GadError
+    from gadcore.graph import Graph as Graph
+    from gadcore.graph import make_graph as make_graph
+    from gadcore.graph.labels import Labels as Labels
+    from gadcore.graph.labels import Verdict as Verdict
+    from gadcore.ingest import read_graph as read_graph
+    from gadcore.workspace import Workspace as Workspace
 
 
 def __getattr__(name: str) -> Any:
@@ -56,4 +48,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

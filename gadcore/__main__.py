@@ -1,4 +1,4 @@
-"""``python -m gadcore``: see ``--help``."""
+"""``python -m gadcore``: the command ``ringfence``."""
 
 from __future__ import annotations
 

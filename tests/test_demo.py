@@ -15,18 +15,19 @@ from gadcore.detectors import make_detector
 from gadcore.graph.labels import Labels
 from gadcore.ingest import read
 from gadcore.metrics import auc
+from gadcore.settings import DEMO_FOLDER
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
 
 @pytest.fixture(scope="module")
 def accounts() -> pd.DataFrame:
-    return pd.read_csv(DATA / "demo" / "accounts.csv", keep_default_na=False)
+    return pd.read_csv(DEMO_FOLDER / "accounts.csv", keep_default_na=False)
 
 
 @pytest.fixture(scope="module")
 def reading():
-    return read(DATA / "demo")
+    return read(DEMO_FOLDER)
 
 
 def test_script_makes_the_committed_files(tmp_path):
@@ -36,11 +37,22 @@ def test_script_makes_the_committed_files(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code, str(DATA), str(tmp_path)], check=True, capture_output=True)
     for name in ("accounts.csv", "transfers.csv", "mapping.json"):
-        assert (tmp_path / name).read_bytes() == (DATA / "demo" / name).read_bytes(), name
+        assert (tmp_path / name).read_bytes() == (DEMO_FOLDER / name).read_bytes(), name
+
+
+def test_it_is_found_by_name_from_any_folder(reading, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = read("demo")
+    assert found.graph.fingerprint == reading.graph.fingerprint
+    assert (
+        (found.graph.name, found.report.source)
+        == (reading.graph.name, reading.report.source)
+        == ("demo", "demo")
+    )
 
 
 def test_files_are_small(accounts):
-    assert sum(path.stat().st_size for path in (DATA / "demo").iterdir()) < 1_000_000
+    assert sum(path.stat().st_size for path in (DEMO_FOLDER).iterdir()) < 1_000_000
     assert accounts["account_id"].is_unique
     assert 3500 <= len(accounts) <= 4500
 
@@ -54,7 +66,7 @@ def test_fraud_is_rare_and_of_every_kind(accounts):
 
 
 def test_answers_are_kept_from_models_and_people(reading):
-    mapping = json.loads((DATA / "demo" / "mapping.json").read_text())
+    mapping = json.loads((DEMO_FOLDER / "mapping.json").read_text())
     assert mapping["truth"] == "is_fraud"
     seen = set(reading.graph.feature_columns) | set(reading.graph.node_table.columns)
     assert not seen & {"is_fraud", "fraud_kind"}

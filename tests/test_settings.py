@@ -8,8 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
+from gadcore import settings as gadcore_settings
 from gadcore.errors import InputError
-from gadcore.settings import ROOT, Settings
+from gadcore.settings import ROOT, Settings, child_environment, user_folder
 
 
 def test_defaults_keep_everything_in_the_project_folder() -> None:
@@ -18,6 +21,43 @@ def test_defaults_keep_everything_in_the_project_folder() -> None:
     assert settings.store_url == f"sqlite:///{settings.home / 'ringfence.sqlite'}"
     assert settings.threads >= 1
     assert settings.analyst
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {}, "~/.local/share/ringfence"),
+        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/ringfence"),
+        ("darwin", {"XDG_DATA_HOME": "/data"}, "~/Library/Application Support/ringfence"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/ringfence"),
+    ],
+)
+def test_an_installed_package_keeps_its_data_where_the_platform_does(platform, environment, expected) -> None:
+    assert user_folder(environment, platform) == Path(expected)
+
+
+def test_outside_a_checkout_nothing_is_kept_beside_the_package(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(gadcore_settings, "CHECKOUT", False)
+    settings = Settings.from_env({"XDG_DATA_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)})
+    assert not settings.home.is_relative_to(ROOT)
+    assert settings.datasets == settings.home / "datasets"
+
+
+def test_a_child_imports_this_gadcore_and_nothing_of_the_folder_it_starts_in(
+    tmp_path: Path, settings
+) -> None:
+    for name in ("gadcore.py", "json.py", "pages.py"):
+        (tmp_path / name).write_text("raise SystemExit('the wrong one')")
+    code = "import json, pages.common.palette, gadcore.settings as s; print(s.PACKAGE, s.Settings.from_env())"
+    seen = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        cwd=tmp_path,
+        env=child_environment(settings),
+        capture_output=True,
+        text=True,
+    )
+    assert seen.stdout == f"{gadcore_settings.PACKAGE} {settings}\n", seen.stderr
 
 
 def test_the_environment_decides(tmp_path: Path) -> None:

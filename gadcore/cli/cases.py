@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gadcore
-from gadcore.cli.show import count, out, part, queue_table, table
+from gadcore.cli.show import count, name_beside, out, part, queue_table, table
 
 if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
     from gadcore.records import Explanation, NodeCard, Part
 
 TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are chosen
+LIMITS = ("top", "min_score", "min_percentile", "min_probability")  # of the flagged list
 ATTRIBUTES_SHOWN, NEIGHBOURS_SHOWN, EDGES_SHOWN = 8, 5, 5  # lines of ``explain``
 LEAST_GAP = 1e-6
 VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "others", "any")  # of VERDICT_FILTERS
@@ -36,10 +37,7 @@ def add_commands(commands: Commands) -> None:
         "--dial", type=part, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
     )
     queue.add_argument(
-        "--audit-share",
-        type=part,
-        metavar="S",
-        help="share of random checks, 0 to 1 (default: as set, 0.15)",
+        "--audit-share", type=part, metavar="S", help="share of random checks, 0 to 1 (default: as set, 0.15)"
     )
     queue.add_argument(
         "--near-duplicates",
@@ -118,7 +116,7 @@ def explain_node(given: Namespace) -> None:
 def _card_lines(card: NodeCard) -> list[str]:
     row = card.row
     lines = [
-        f"{row.node_id} {row.name if row.name != row.node_id else ''}".strip(),
+        f"{row.node_id} {name_beside(row)}".strip(),
         f"rank {row.rank:,}, score {row.score:.4g}, percentile {row.percentile:.2f} ({card.band}), "
         f"verdict: {row.verdict or 'none'}",
     ]
@@ -156,11 +154,8 @@ def _sum_lines(why: Explanation) -> list[str]:
     if abs(why.gap) > LEAST_GAP:
         parts.append(("rest", "", why.gap, "not assigned"))
     total = sum(value for _, _, value, _ in parts)
-    return [
-        "",
-        table(("part", "name", "contribution", "detail"), parts),
-        f"adds up to {total:.4g}, the score",
-    ]
+    shown = table(("part", "name", "contribution", "detail"), parts)
+    return ["", shown, f"adds up to {total:.4g}, the score"]
 
 
 def _shortened(parts: list[Part], shown: int, rest: str) -> list[tuple[str, str, float, str]]:
@@ -184,7 +179,7 @@ def _edge_lines(why: Explanation) -> list[str]:
 def _example_lines(why: Explanation) -> list[str]:
     if not why.examples:
         return []
-    rows = [(r.node_id, r.name if r.name != r.node_id else "", r.verdict, r.rank) for r in why.examples]
+    rows = [(r.node_id, name_beside(r), r.verdict, r.rank) for r in why.examples]
     found = table(("nearest labelled", "name", "verdict", "rank"), rows)
     return ["", found, *([f"nearest {why.examples_space}"] if why.examples_space else [])]
 
@@ -199,15 +194,7 @@ def export_list(given: Namespace) -> None:
     """Write the flagged list and its manifest."""
     from gadcore.output import export
 
-    manifest = export(
-        gadcore.Workspace.open(given.project),
-        given.out,
-        format=given.format,
-        top=given.top,
-        min_score=given.min_score,
-        min_percentile=given.min_percentile,
-        verdict=given.verdict,
-        min_probability=given.min_probability,
-    )
+    chosen = {name: getattr(given, name) for name in ("format", "verdict", *LIMITS)}
+    manifest = export(gadcore.Workspace.open(given.project), given.out, **chosen)
     line = f"{manifest.rows:,} node(s) written to {given.out}; provenance in {given.out}.manifest.json."
     out(given, manifest, line)

@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import gadcore
-from gadcore.cli.show import count, out, share, table
+from gadcore.cli.show import count, name_beside, out, share, table
 
 if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
@@ -36,14 +36,14 @@ def add_commands(commands: Commands) -> None:
         "agreement",
         show_agreement,
         "how far analysts agree, and what they dispute; settle a dispute with label --settle",
-        "agreement -p demo\n  python -m gadcore label -p demo A10434 anomalous --settle",
+        "agreement -p demo\n  ringfence label -p demo A10434 anomalous --settle",
     )
 
     second = add(
         "second-look",
         show_second_look,
         "verdicts to look at again; keep or change one with label --settle",
-        "second-look -p demo -n 10\n  python -m gadcore label -p demo A10434 normal --settle",
+        "second-look -p demo -n 10\n  ringfence label -p demo A10434 normal --settle",
     )
     second.add_argument("-n", type=count, default=20, help="cases (default: 20)")
 
@@ -65,9 +65,12 @@ def _audit_lines(report: AuditReport) -> list[str]:
         return there.replace(f"({TUNE})", "(`queue --audit-share 0.15 --keep` mixes them in)")
 
     rows = [
-        (f"precision of the top {report.top:,}", *_percent(report.precision, report.precision_interval)),
-        ("anomalies left", *_count(report.left, report.left_interval)),
-        ("recall so far", *_percent(report.recall, report.recall_interval)),
+        (
+            f"precision of the top {report.top:,}",
+            *_estimate(report.precision, report.precision_interval, ".0%"),
+        ),
+        ("anomalies left", *_estimate(report.left, report.left_interval, ",.0f")),
+        ("recall so far", *_estimate(report.recall, report.recall_interval, ".0%")),
     ]
     reasons = (report.precision_reason, report.reason, report.recall_reason)
     shown = [(*row[:3], "" if row[1] else in_the_shell(reason)) for row, reason in zip(rows, reasons)]
@@ -83,16 +86,10 @@ def _audit_lines(report: AuditReport) -> list[str]:
     ]
 
 
-def _percent(value: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
+def _estimate(value: float | None, interval: tuple[float, float] | None, form: str) -> tuple[str, str]:
     if value is None or interval is None:
         return "", ""
-    return f"{value:.0%}", f"{interval[0]:.0%} to {interval[1]:.0%}"
-
-
-def _count(value: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
-    if value is None or interval is None:
-        return "", ""
-    return f"{value:,.0f}", f"{interval[0]:,.0f} to {interval[1]:,.0f}"
+    return format(value, form), " to ".join(format(end, form) for end in interval)
 
 
 def show_moved(given: Namespace) -> None:
@@ -110,14 +107,7 @@ def show_moved(given: Namespace) -> None:
 
 def _mover_table(movers: list[Mover]) -> str:
     rows = [
-        (
-            mover.node_id,
-            mover.name if mover.name != mover.node_id else "",
-            mover.rank_before,
-            mover.rank_now,
-            mover.verdict,
-            behind(mover),
-        )
+        (mover.node_id, name_beside(mover), mover.rank_before, mover.rank_now, mover.verdict, behind(mover))
         for mover in movers
     ]
     return table(("node", "name", "was", "is", "verdict", "labels behind it"), rows)

@@ -7,20 +7,22 @@ from collections.abc import Callable
 from typing import Any
 
 from gadcore import __version__
-from gadcore.cli import cases, insight, labels, practice, projects, runs, studies
+from gadcore.cli import app, cases, insight, labels, practice, projects, runs, studies
 
 Command = Callable[[argparse.Namespace], int | None]
 
 EXAMPLES = """examples:
-  python -m gadcore import data/demo --project demo
-  python -m gadcore label --project demo A10434 anomalous --note "shares a device with A10838"
-  python -m gadcore labels import labels.csv --project demo
-  python -m gadcore train --project demo
-  python -m gadcore queue --project demo -n 20
-  python -m gadcore explain --project demo A10434
-  python -m gadcore export --project demo --out flagged.csv --top 100
+  ringfence run
+  ringfence import demo --project demo
+  ringfence label --project demo A10434 anomalous --note "shares a device with A10838"
+  ringfence labels import labels.csv --project demo
+  ringfence train --project demo
+  ringfence queue --project demo -n 20
+  ringfence explain --project demo A10434
+  ringfence export --project demo --out flagged.csv --top 100
 
-Every command takes --json. GAD_HOME names the workspace folder (default: data/workspace).
+Every command takes --json. GAD_HOME names the workspace folder (default: data/workspace in a checkout,
+otherwise a folder of this user).
 exit codes: 0 done, 1 not possible (the reason is on stderr), 2 command not understood
 """
 
@@ -36,7 +38,7 @@ class Commands:
             name,
             help=summary,
             description=summary,
-            epilog=f"example:\n  python -m gadcore {example}",
+            epilog=f"example:\n  ringfence {example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -54,13 +56,13 @@ class Commands:
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; ``command`` of what it parses is the function to call."""
     parser = argparse.ArgumentParser(
-        prog="python -m gadcore",
+        prog="ringfence",
         description="Ringfence: teach a graph anomaly detector by labelling nodes.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"Ringfence {__version__}")
     commands = Commands(parser.add_subparsers(metavar="COMMAND", required=True))
-    for module in (projects, labels, runs, cases, insight, practice, studies):
+    for module in (app, projects, labels, runs, cases, insight, practice, studies):
         module.add_commands(commands)
     return parser

@@ -39,8 +39,8 @@ def add_commands(commands: Commands) -> None:
         practise,
         "practise on a project with known answers: anomalies found per label",
         "practice -p demo --strategy greedy-diverse top random --labels 100\n"
-        "  python -m gadcore practice -p demo --yourself\n"
-        "  python -m gadcore practice -p demo --score",
+        "  ringfence practice -p demo --yourself\n"
+        "  ringfence practice -p demo --score",
     )
     person = parser.add_mutually_exclusive_group()
     person.add_argument("--yourself", action="store_true", help="make a copy without labels to label by hand")
@@ -117,11 +117,11 @@ def _begin(given: Namespace, workspace: Workspace) -> None:
         given,
         {"project": copy.data.info()},
         f"Your practice is the project {copy.name!r}, {begun}. Label it in the app, or with:",
-        f"  python -m gadcore train -p {copy.id}",
-        f"  python -m gadcore queue -p {copy.id}",
-        f"  python -m gadcore label -p {copy.id} NODE VERDICT",
+        f"  ringfence train -p {copy.id}",
+        f"  ringfence queue -p {copy.id}",
+        f"  ringfence label -p {copy.id} NODE VERDICT",
         f"After {LEAST} verdicts or more see how you did:",
-        f"  python -m gadcore practice -p {copy.id} --score",
+        f"  ringfence practice -p {copy.id} --score",
     )
 
 

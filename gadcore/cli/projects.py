@@ -20,7 +20,7 @@ FORMAT_HELP = "csv, parquet, graphml, … (default: recognised)"
 
 def add_commands(commands: Commands) -> None:
     add = commands.add("import", import_graph, "read a graph into a new project", _IMPORT)
-    add.add_argument("path", help="node table, edge table, archive, folder, or the name of a benchmark")
+    add.add_argument("path", help="node table, edge table, archive, folder, the name of a benchmark, or demo")
     add.add_argument("--edges", metavar="PATH", help="edge table, when PATH is a node table")
     add.add_argument("--project", "-p", required=True, metavar="NAME", help="name of the new project")
     add.add_argument("--format", help=FORMAT_HELP)
@@ -48,13 +48,8 @@ def import_graph(given: Namespace) -> None:
     """Print the preflight report, then store the graph."""
     from gadcore.ingest import read
 
-    reading = read(
-        given.path,
-        edges=given.edges,
-        format=given.format,
-        mapping=_mapping(given),
-        robust=given.robust,
-    )
+    options = {"edges": given.edges, "format": given.format, "robust": given.robust}
+    reading = read(given.path, mapping=_mapping(given), **options)
     if given.dry_run:
         out(given, {"report": reading.report}, reading.report.text(), "Nothing was stored (--dry-run).")
         return
@@ -63,7 +58,7 @@ def import_graph(given: Namespace) -> None:
         given,
         {"project": project.data.info(), "report": reading.report},
         reading.report.text(),
-        f"Stored as project {project.name!r}. Next: python -m gadcore train --project {project.name!r}",
+        f"Stored as project {project.name!r}. Next: ringfence train --project {project.name!r}",
     )
 
 
@@ -81,19 +76,10 @@ def list_projects(given: Namespace) -> None:
     """All projects with their labels and last run."""
     found = gadcore.Workspace.projects()
     head = ("name", "id", "nodes", "edges", "normal", "anomalous", "unsure", "last run", "owner")
+    last = [f"{p.last_run.number} {p.last_run.status}" if p.last_run else "" for p in found]
     rows = [
-        (
-            p.name,
-            p.id,
-            p.n_nodes,
-            p.n_edges,
-            p.normal,
-            p.anomalous,
-            p.unsure,
-            f"{p.last_run.number} {p.last_run.status}" if p.last_run else "",
-            p.owner,
-        )
-        for p in found
+        (p.name, p.id, p.n_nodes, p.n_edges, p.normal, p.anomalous, p.unsure, run, p.owner)
+        for p, run in zip(found, last)
     ]
     out(given, found, table(head, rows))
 

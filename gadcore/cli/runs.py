@@ -52,7 +52,7 @@ def train(given: Namespace) -> None:
         given,
         run,
         f"Run {run.number}: {run.model} on {basis}{auc}, {run.seconds:.1f} s on {run.device}.",
-        f"Next: python -m gadcore queue --project {project.name!r}",
+        f"Next: ringfence queue --project {project.name!r}",
     )
 
 

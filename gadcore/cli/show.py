@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gadcore.detectors.base import Progress
+    from gadcore.insight.moved import Mover
     from gadcore.records import QueueRow, RunInfo
 
 BAR = 30
@@ -39,28 +40,21 @@ def count(text: str) -> int:
     return value
 
 
-def share(text: str) -> float:
-    """An argument above 0 and below 1."""
-    value = _number(text)
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a share; expected a number above 0 and below 1")
-    return value
+def _within(expected: str, holds: Callable[[float], bool]) -> Callable[[str], float]:
+    """The type of an argument that is a number in a range; another one is not understood."""
+
+    def parse(text: str) -> float:
+        value = _number(text)
+        if not holds(value):
+            raise ArgumentTypeError(f"{text!r} is out of range; expected a number {expected}")
+        return value
+
+    return parse
 
 
-def part(text: str) -> float:
-    """An argument from 0 to 1: nothing, all, or what is between."""
-    value = _number(text)
-    if not 0 <= value <= 1:
-        raise ArgumentTypeError(f"{text!r} is out of range; expected a number from 0 to 1")
-    return value
-
-
-def rate(text: str) -> float:
-    """An argument from 0 to below 1: never, or now and then."""
-    value = _number(text)
-    if not 0 <= value < 1:
-        raise ArgumentTypeError(f"{text!r} is out of range; expected a number from 0 to below 1")
-    return value
+share = _within("above 0 and below 1", lambda value: 0 < value < 1)
+part = _within("from 0 to 1", lambda value: 0 <= value <= 1)
+rate = _within("from 0 to below 1", lambda value: 0 <= value < 1)
 
 
 def _number(text: str) -> float:
@@ -101,24 +95,19 @@ def _cell(value: Any) -> tuple[str, bool]:
 def queue_table(rows: Sequence[QueueRow]) -> str:
     """Rows of the queue; with a column for the provisional move where verdicts have changed the order."""
     head = ("rank", "node", "name", "score", "percentile", "moved", "verdict", "reason")
-    bent = any(row.provisional_rank for row in rows)
-    return table(
-        ("provisional", *head) if bent else head,
-        [
-            (
-                *([_provisional(row)] if bent else []),
-                row.rank,
-                row.node_id,
-                row.name if row.name != row.node_id else "",
-                row.score,
-                f"{row.percentile:.2f}",
-                "" if not row.moved else f"{row.moved:+,}",
-                row.verdict,
-                _reason(row),
-            )
-            for row in rows
-        ],
-    )
+    moves = [f"{row.moved:+,}" if row.moved else "" for row in rows]
+    cells = [
+        (r.rank, r.node_id, name_beside(r), r.score, f"{r.percentile:.2f}", moved, r.verdict, _reason(r))
+        for r, moved in zip(rows, moves)
+    ]
+    if not any(row.provisional_rank for row in rows):
+        return table(head, cells)
+    return table(("provisional", *head), [(_provisional(row), *cell) for row, cell in zip(rows, cells)])
+
+
+def name_beside(row: QueueRow | Mover) -> str:
+    """The name of a node, to stand beside its id; none where the id is the name."""
+    return row.name if row.name != row.node_id else ""
 
 
 def _reason(row: QueueRow) -> str:
@@ -140,23 +129,12 @@ def _provisional(row: QueueRow) -> str:
 
 def run_table(runs: Sequence[RunInfo]) -> str:
     head = ("run", "status", "model", "labels", "AUC", "seconds", "device", "in use", "message")
-    return table(
-        head,
-        [
-            (
-                run.number,
-                run.status,
-                run.model,
-                f"{run.normal} normal, {run.anomalous} anomalous",
-                run.auc,
-                run.seconds,
-                run.device,
-                run.in_use,
-                run.message,
-            )
-            for run in runs
-        ],
-    )
+    labels = [f"{run.normal} normal, {run.anomalous} anomalous" for run in runs]
+    rows = [
+        (r.number, r.status, r.model, counted, r.auc, r.seconds, r.device, r.in_use, r.message)
+        for r, counted in zip(runs, labels)
+    ]
+    return table(head, rows)
 
 
 class Bar:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from argparse import Namespace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gadcore.cli.show import out
 from gadcore.errors import InputError
-from gadcore.settings import ROOT
+from gadcore.settings import CHECKOUT, ROOT, import_environment
 
 if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
@@ -44,6 +43,8 @@ def run_experiment(given: Namespace) -> int:
     if given.name is None:
         out(given, list(EXPERIMENTS), *EXPERIMENTS)
         return 0
+    if not CHECKOUT:
+        return _not_installed("experiments")
     if given.name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {given.name!r}", f"one of {', '.join(EXPERIMENTS)}")
     if given.name == ALL:
@@ -52,6 +53,11 @@ def run_experiment(given: Namespace) -> int:
         ]  # the last draws the page anew
         return max(codes)
     return _experiment(given.name, given.options)
+
+
+def _not_installed(command: str) -> int:
+    print(f"error: {command} needs a checkout of the repository; this is an installed copy", file=sys.stderr)
+    return 2
 
 
 def _experiment(name: str, options: list[str]) -> int:
@@ -66,6 +72,8 @@ def benchmark_names() -> list[str]:
 
 def run_benchmark(given: Namespace) -> int:
     """Run benchmarks one after another, each in a process of its own, so that none warms another's caches."""
+    if not CHECKOUT:
+        return _not_installed("bench")
     names = benchmark_names()
     if given.name is None:
         out(given, names, *names)
@@ -80,7 +88,6 @@ def _run(name: str, given: Namespace) -> int:
     if given.name == "all" and not given.json:
         print(f"── {name}", flush=True)
     options = [*given.options, *(["--json"] if given.json else [])]
-    paths = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
     command = [sys.executable, "-m", f"benchmarks.bench_{name}", *options]
-    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, check=False)
+    ended = subprocess.run(command, env=import_environment(), check=False)
     return min(1, abs(ended.returncode))

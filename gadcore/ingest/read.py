@@ -24,7 +24,7 @@ from gadcore.ingest.parts import Parts, Table, shown
 from gadcore.ingest.sniff import TABLE, sniff
 from gadcore.ingest.tables import read_table
 from gadcore.ingest.torch_file import read_pt
-from gadcore.settings import Settings
+from gadcore.settings import DEMO_FOLDER, Settings
 
 _EDGE_FILE = re.compile(r"edge|link|relation|transfer|transaction|payment|friend|follow|call", re.IGNORECASE)
 
@@ -74,14 +74,14 @@ def read(
     name: str | None = None,
     settings: Settings | None = None,
 ) -> Reading:
-    """Read a graph from a file, folder, archive or benchmark name; InputError says what does not fit.
+    """Read a graph from a file, folder, archive, benchmark name or "demo"; InputError says what does not fit.
 
     ``path`` is a node table when ``edges`` names the edge table. ``format`` overrides recognition by name and
     content. ``mapping`` says which column plays which part (a folder's mapping.json fills its gaps).
     ``robust`` scales numbers between their 1st and 99th percentile, so that outliers do not squeeze the rest.
     """
     settings = settings or Settings.from_env()
-    source = str(path)
+    source = str(DEMO_FOLDER if str(path) == "demo" and not Path(path).exists() else path)
     benchmark = catalog.resolve(source, settings) if edges is None and not Path(source).exists() else None
     if benchmark is not None:
         parts = catalog.read_benchmark(benchmark, settings)

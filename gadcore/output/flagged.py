@@ -95,7 +95,7 @@ def result_in_use(workspace: Workspace) -> Result:
     if result is None:
         raise RunError(
             f"The project {workspace.name!r} has no scores yet, so there is nothing to flag. "
-            "Train a model first: on the Train page, or with `python -m gadcore train`."
+            "Train a model first: on the Train page, or with `ringfence train`."
         )
     return result
 

@@ -22,10 +22,9 @@ from typing import Any
 from gadcore.detectors import REGISTRY
 from gadcore.errors import GadError, LabelError, ModelError, RunError
 from gadcore.graph import Truth
-from gadcore.settings import ROOT
+from gadcore.settings import child_environment
 from gadcore.store import FileLock, Folders, is_held, read_holder
 from gadcore.studies.sessions import LEAST, SESSION_STRATEGIES, Step, simulate
-from gadcore.worker import environment
 from gadcore.workspace import Workspace
 
 Document = dict[str, Any]
@@ -107,8 +106,7 @@ def start(
         with (_folder(workspace) / LOG).open("wb") as log:
             _STARTED[_key(workspace)] = subprocess.Popen(
                 [sys.executable, "-m", "gadcore", *command],
-                cwd=ROOT,
-                env=environment(workspace.settings),
+                env=child_environment(workspace.settings),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,

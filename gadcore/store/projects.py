@@ -71,7 +71,7 @@ class Projects:
             names = ", ".join(repr(r.name) for r in self.all()[:10]) or "none yet"
             raise NotFound(
                 f"There is no project {project!r}. Projects: {names}. "
-                "Import a graph first: python -m gadcore import PATH --project NAME."
+                "Import a graph first: ringfence import PATH --project NAME."
             )
         return row
 

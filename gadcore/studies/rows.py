@@ -30,7 +30,7 @@ from gadcore.errors import GadError
 from gadcore.graph import FloatArray, Graph, Truth
 from gadcore.ingest import Reading, read
 from gadcore.metrics import auc, average_precision, precision_at
-from gadcore.settings import ROOT
+from gadcore.settings import DEMO_FOLDER
 from gadcore.studies.published import EPOCHS, LONGER, METHODS
 from gadcore.studies.splits import random_split
 
@@ -234,7 +234,7 @@ def _one_thread() -> None:
 @lru_cache(maxsize=2)
 def reading_of(name: str) -> Reading:
     """A benchmark graph by name, or the demo."""
-    return read(ROOT / "data" / "demo" if name == DEMO else name)
+    return read(DEMO_FOLDER if name == DEMO else name)
 
 
 def known_graph(name: str) -> tuple[Graph, Truth]:

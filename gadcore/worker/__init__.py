@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gadcore.settings import ROOT, Settings
+from gadcore.settings import Settings, child_environment
 from gadcore.store import FileLock, Folders, is_held, read_holder
 
 ROLES = ("train", "layout")
@@ -103,34 +103,12 @@ def _spawn(settings: Settings, role: str) -> subprocess.Popen[bytes]:
     with log.open("wb" if fresh else "ab") as output:
         return subprocess.Popen(
             [sys.executable, "-m", "gadcore.worker", role],
-            cwd=ROOT,
-            env=environment(settings),
+            env=child_environment(settings),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,  # Ctrl-C at the app ends the app; the worker follows in its own time
         )
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    """What a process of this workspace folder finds in its environment."""
-    threads = str(settings.threads)
-    return {
-        **os.environ,
-        "GAD_HOME": str(settings.home),
-        "GAD_STORE": settings.store_url,
-        "GAD_DATASETS": str(settings.datasets),
-        "GAD_DEVICE": settings.device,
-        "GAD_THREADS": threads,
-        "GAD_ANALYST": settings.analyst,
-        "GAD_MAX_UNPACKED": str(settings.max_unpacked),
-        "OMP_NUM_THREADS": threads,
-        "MKL_NUM_THREADS": threads,
-        "OPENBLAS_NUM_THREADS": threads,
-        "NUMBA_NUM_THREADS": threads,
-        "OMP_WAIT_POLICY": "passive",  # idle threads that spin cost a busy machine tenfold
-        "PYTHONPATH": os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p),
-    }
 
 
 def _terminate(pid: int) -> None:

@@ -16,14 +16,14 @@ from gadcore.errors import NotFound, StoreError
 from gadcore.graph import Graph, Truth
 from gadcore.graph.labels import Verdict
 from gadcore.records import ProjectInfo, RunInfo, as_json
-from gadcore.settings import ROOT, Settings
+from gadcore.settings import DEMO_FOLDER, Settings
 from gadcore.store import Store, name_in_use, new_project_id, open_store
 
 if TYPE_CHECKING:
     from gadcore.ingest import Reading
 
 PRACTICE = "practice"  # preference of a practice copy: id and name of the project it was made of
-DEMO, DEMO_FOLDER = "demo", ROOT / "data" / "demo"
+DEMO = "demo"
 
 
 def projects(settings: Settings) -> list[ProjectInfo]:

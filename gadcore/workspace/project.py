@@ -131,7 +131,7 @@ class Project:
         if result is None:
             raise RunError(
                 f"The project {self.name!r} has no scores yet. "
-                "Train first: press Retrain, or run: python -m gadcore train --project NAME."
+                "Train first: press Retrain, or run: ringfence train --project NAME."
             )
         return result
 

@@ -15,7 +15,7 @@ from pages.benchmark.results import METRICS, result_file, splits_said
 from pages.benchmark.tables import QUIET, choice, grid_figure
 
 EXTENSIONS, TABLES = "extensions.jsonl", "paper.jsonl"
-COMMAND = "python -m gadcore experiments extensions"
+COMMAND = "ringfence experiments extensions"
 PLAIN, INDUCTIVE = "as in the tables", "inductive"
 _ENCODERS = {"gcn": PLAIN, "sage": "GraphSAGE encoder", "gat": "GAT encoder"}
 _INSTEAD = {"n": "an"}  # what stands beside a method that is an extension itself: n is an without anomalies

@@ -24,7 +24,7 @@ def show_study() -> None:
     rows = state.read_once(STUDY, _sessions)
     if not rows:
         st.info(
-            "There are no sessions yet. Make them with `python -m gadcore experiments loop`; they are kept "
+            "There are no sessions yet. Make them with `ringfence experiments loop`; they are kept "
             "in benchmarks/results/loop.jsonl and shown here.",
             icon=":material/info:",
         )

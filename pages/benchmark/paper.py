@@ -30,7 +30,7 @@ TABLES = "paper.jsonl"
 Published = Mapping[tuple[str, str], tuple[float, float]]  # (graph, method) -> mean, std in per cent
 
 _KINDS = {False: "Random", True: "Stratified"}
-_COMMANDS = {kind: f"python -m gadcore experiments paper{' --stratified' * kind}" for kind in _KINDS}
+_COMMANDS = {kind: f"ringfence experiments paper{' --stratified' * kind}" for kind in _KINDS}
 _APART = [(0.0, "#F0A46B"), (0.5, "#F4F5F6"), (1.0, "#6DB1DA")]  # below the paper, equal, above
 _FAR = 10  # points from the paper at which a cell has its full colour
 _PLAIN = {"displayModeBar": False}
@@ -56,7 +56,7 @@ def _show_tables() -> None:
     rows = None if file is None else file.rows[(file.rows["swept"] == "") & file.rows["rate"].notna()]
     if file is None or rows is None or rows.empty:
         st.info(
-            "The tables are not measured yet. `python -m gadcore experiments paper --quick` takes minutes, "
+            "The tables are not measured yet. `ringfence experiments paper --quick` takes minutes, "
             "without `--quick` hours; stopped, it goes on where it was. What is measured is kept in "
             f"benchmarks/results/{TABLES} and shown here.",
             icon=":material/info:",

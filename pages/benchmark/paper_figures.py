@@ -20,7 +20,7 @@ from pages.common import palette
 from pages.common.figures import tidy
 
 SWEEPS, EMBEDDINGS, TIMES = "figures.jsonl", "embeddings.jsonl", "times.jsonl"
-COMMAND = "python -m gadcore experiments figures"
+COMMAND = "ringfence experiments figures"
 Row = Mapping[str, Any]
 Array = npt.NDArray[Any]
 

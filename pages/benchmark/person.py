@@ -95,7 +95,7 @@ def _show_scores(base: Workspace, scores: Sequence[Score], first: Score, analyst
         f"Anomalies found per verdict. Thick: {_title(first, analyst)}; dotted mauve: the wrong verdicts; "
         f"dotted grey: chance, what blind draws find on average. {_beside(document)} "
         "A node counts once, with the verdict that holds now. "
-        f"The same from the command line: `python -m gadcore practice --project {base.id} --score`."
+        f"The same from the command line: `ringfence practice --project {base.id} --score`."
     )
     if len(scores) > 1:
         st.dataframe(scores_table(titles), hide_index=True, width="stretch")

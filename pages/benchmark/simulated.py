@@ -110,7 +110,7 @@ def _show_curves(workspace: Workspace, document: simulated.Document) -> None:
 def _command(workspace: Workspace, document: simulated.Document) -> str:
     wrong = f" --wrong {document['wrong']:g}" if document["wrong"] else ""
     return (
-        f"python -m gadcore practice --project {workspace.id} --strategy {' '.join(document['strategies'])} "
+        f"ringfence practice --project {workspace.id} --strategy {' '.join(document['strategies'])} "
         f"--labels {document['labels']}{wrong}"
     )
 

@@ -39,7 +39,7 @@ def show_results() -> None:
     files = result_files()
     if not files:
         st.info(
-            "There are no result files yet. Make them with `python -m gadcore experiments paper --quick`; "
+            "There are no result files yet. Make them with `ringfence experiments paper --quick`; "
             "they are kept in benchmarks/results and shown here.",
             icon=":material/info:",
         )

@@ -31,7 +31,7 @@ from gadcore.errors import GadError, InputError
 from gadcore.graph import Graph, Truth
 from gadcore.ingest import ColumnReport, Dropped, Mapping, Reading, Report, read
 from gadcore.records import as_json
-from gadcore.settings import ROOT, Settings
+from gadcore.settings import Settings, import_environment
 
 _STALE = 24 * 3600.0  # seconds after which a forgotten upload is thrown away
 _TOKEN = re.compile(r"[0-9a-f]{16}")
@@ -120,7 +120,7 @@ class Incoming:
         self.write(mapping=mapping.as_json() if mapping else None)
         process = subprocess.Popen(
             [sys.executable, "-m", "pages.home.reading", str(self.folder)],
-            cwd=ROOT,
+            env=import_environment(),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

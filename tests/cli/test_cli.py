@@ -16,11 +16,11 @@ from probe_detector import register, unregister
 from gadcore.cli import main
 from gadcore.cli.labels import _counting_lines
 from gadcore.cli.show import table
-from gadcore.settings import ROOT
+from gadcore.settings import DEMO_FOLDER
 from gadcore.workspace import Workspace
 
 COMMANDS = (
-    "import", "projects", "label", "ring", "undo", "redo", "note", "labels", "train", "runs", "queue",
+    "run", "import", "projects", "label", "ring", "undo", "redo", "note", "labels", "train", "runs", "queue",
     "explain", "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
 )  # fmt: skip
 
@@ -119,7 +119,7 @@ def test_the_examples_name_accounts_of_the_demo(command: list[str], capsys) -> N
     with pytest.raises(SystemExit):
         main([*command, "--help"])
     named = set(re.findall(r"\bA\d+\b", capsys.readouterr().out))
-    accounts = (ROOT / "data/demo/accounts.csv").read_text(encoding="utf-8").splitlines()
+    accounts = (DEMO_FOLDER / "accounts.csv").read_text(encoding="utf-8").splitlines()
     assert named
     assert named <= {line.split(",")[0] for line in accounts}
 
@@ -130,8 +130,14 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
         main([command, "--help"])
     assert caught.value.code == 0
     text = capsys.readouterr().out
-    assert f"python -m gadcore {command}" in text
+    assert f"ringfence {command}" in text
     assert "--json" in text
+
+
+def test_without_streamlit_run_says_what_to_install(home: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("gadcore.cli.app.find_spec", lambda name: None)
+    assert main(["run"]) == 1
+    assert "pip install 'ringfence[app]'" in capsys.readouterr().err
 
 
 def test_import_prints_the_report_and_stores_nothing_on_a_dry_run(home: Path, files, capsys) -> None:

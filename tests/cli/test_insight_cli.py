@@ -52,7 +52,7 @@ def test_every_command_has_an_example(command: str, capsys) -> None:
         main([command, "--help"])
     assert caught.value.code == 0
     shown = capsys.readouterr().out
-    assert f"python -m gadcore {command}" in shown
+    assert f"ringfence {command}" in shown
     assert "--json" in shown
 
 

@@ -16,7 +16,7 @@ from pages.benchmark.results import result_files, setting_of, summary
 
 BENCHMARK = "pages/4_Benchmark.py"
 PAPER = {"benchmark-tab": "The paper"}
-COMMAND = "python -m gadcore experiments paper"
+COMMAND = "ringfence experiments paper"
 
 
 def row(method: str, auc: float, seed: int, **changes) -> dict:

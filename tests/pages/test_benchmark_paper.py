@@ -18,13 +18,13 @@ from pages.benchmark.results import result_file, rows_in, summary
 
 BENCHMARK = "pages/4_Benchmark.py"
 PAPER = {"benchmark-tab": "The paper"}
-FIGURES = "python -m gadcore experiments figures"
+FIGURES = "ringfence experiments figures"
 
 
 def fit(method: str, auc: float, seed: int, **changes) -> dict:
     values = {
         "graph": "cora", "method": method, "rate": 0.025, "seed": seed, "stratified": False, "params": {},
-        "auc": auc, "ap": auc / 2, "precision_at_k": 0.5, "command": "python -m gadcore experiments paper",
+        "auc": auc, "ap": auc / 2, "precision_at_k": 0.5, "command": "ringfence experiments paper",
     }  # fmt: skip
     return {**values, **changes}
 

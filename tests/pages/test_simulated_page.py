@@ -19,7 +19,7 @@ from pages.benchmark import loop_study
 from pages.benchmark.discovery import LOOKS, PERSON, discovery_figure
 
 BENCHMARK = "pages/4_Benchmark.py"
-COMMAND = "python -m gadcore experiments loop --labels 20"
+COMMAND = "ringfence experiments loop --labels 20"
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +106,7 @@ def test_without_a_study_the_page_says_how_to_make_it(home, study) -> None:
     study.unlink()
     app = page(BENCHMARK, make_project())
     no_problem(app)
-    assert "python -m gadcore experiments loop" in texts(app)
+    assert "ringfence experiments loop" in texts(app)
 
 
 def test_the_figure_has_a_line_for_each_strategy_and_one_for_chance() -> None:
