@@ -124,7 +124,9 @@ class Offers:
             offers.c.run_id == run_id, offers.c.node_id.in_(node_ids), offers.c.shown_at.is_not(None)
         )
         with self._database.reading() as connection:
-            rows = list(connection.execute(query.order_by(offers.c.probability.is_not(None), offers.c.id.desc())))
+            rows = list(
+                connection.execute(query.order_by(offers.c.probability.is_not(None), offers.c.id.desc()))
+            )
         if strategy is not None:
             rows = [row for row in rows if json.loads(row.choice)["strategy"] == strategy]
         return {row.node_id: _offer(row) for row in rows}

@@ -7,6 +7,7 @@ from board_tab import Tab
 from drawn import record_drawn
 from page_project import make_project
 
+from gadcore.errors import Unavailable
 from gadcore.workspace import Workspace
 from pages.label import board
 from pages.label.tab_queue import ROWS
@@ -36,25 +37,11 @@ def test_first_payload_has_rows_strategies_and_counts(tab, workspace) -> None:
 
 
 def test_a_verdict_is_recorded_for_the_node_it_names(tab, workspace) -> None:
-    row = next(row for row in tab.payload["queue"]["rows"] if row["inclusion_probability"] is not None)
-    tab.say(tab.event("verdict", node=row["node_id"], verdict="anomalous", offer=row["offer"]))
-    event = workspace.verdicts.current()[row["node_id"]]
-    assert (event.verdict.value, event.analyst, event.strategy) == ("anomalous", "ana", "audit")
-    assert event.inclusion_probability == row["inclusion_probability"]
-    assert tab.payload["ack"] == {"tab": 1}
-    assert tab.payload["labels"]["changes"] == {row["node_id"]: "anomalous"}
-
-
-def test_what_a_browser_says_of_probabilities_is_not_heard(tab, workspace) -> None:
-    told = {"strategy": "audit", "inclusion_probability": 0.25, "drawn_after": 0}
-    tab.say(tab.event("verdict", node="n007", verdict="anomalous", **told))
+    tab.say(tab.event("verdict", node="n007", verdict="anomalous"))
     event = workspace.verdicts.current()["n007"]
-    assert (event.strategy, event.inclusion_probability, event.drawn_after) == ("", None, None)
-    offer = tab.payload["queue"]["rows"][0]["offer"]
-    other = tab.payload["queue"]["rows"][1]["node_id"]
-    tab.say(tab.event("verdict", node=other, verdict="anomalous", offer=offer))
-    assert f"Offer {offer} is of" in tab.texts[-1]
-    assert other not in workspace.verdicts.current()
+    assert (event.verdict.value, event.analyst, event.strategy) == ("anomalous", "ana", "")
+    assert tab.payload["ack"] == {"tab": 1}
+    assert tab.payload["labels"]["changes"] == {"n007": "anomalous"}
 
 
 def test_a_resent_event_is_performed_once(tab, workspace) -> None:
@@ -62,6 +49,25 @@ def test_a_resent_event_is_performed_once(tab, workspace) -> None:
     tab.again()
     assert tab.payload["ack"] == {"tab": 1}
     assert [e.kind for e in workspace.verdicts.history("n001")] == ["label"]
+
+
+def test_a_verdict_that_cannot_be_stored_now_is_not_confirmed_and_kept_later(tab, workspace, monkeypatch):
+    """The screen sends it again until it is stored; what came after it waits its turn."""
+    database = workspace._project.store.database
+    events = [tab.event("verdict", node=node, verdict="normal") for node in ("n001", "n002")]
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "writing", _locked)
+        tab.say(*events)
+    assert tab.payload["ack"] == {"tab": 0}
+    assert "Not stored yet" in tab.texts[-1]
+    assert workspace.verdicts.current() == {}
+    tab.say(*events)
+    assert tab.payload["ack"] == {"tab": 2}
+    assert set(workspace.verdicts.current()) == {"n001", "n002"}
+
+
+def _locked():
+    raise Unavailable("The database does not answer (locked).")
 
 
 def test_events_sent_again_by_a_reloaded_tab_are_not_done_twice(tab, workspace) -> None:

@@ -15,7 +15,7 @@ from gadcore.workspace import Workspace
 
 TESTS = str(Path(__file__).parent.parent)
 
-# A server that does one thing per line it is sent: answer the first case as it is offered, or print the queue.
+# A server that does one thing per line it is sent: answer a message, or print the queue.
 SERVER = f"""
 import json, sys
 sys.path.insert(0, {TESTS!r})
@@ -27,7 +27,8 @@ for line in sys.stdin:
     said = json.loads(line)
     if said["do"] == "queue":
         rows = w.cases.queue(n=40, provisional=said.get("provisional"))
-        print(json.dumps([[r.node_id, r.strategy, r.inclusion_probability, r.offer] for r in rows]), flush=True)
+        lines = [[r.node_id, r.strategy, r.inclusion_probability, r.offer] for r in rows]
+        print(json.dumps(lines), flush=True)
     else:
         payload = answer(w, board, said["message"], "ana")
         print(json.dumps(payload["ack"]), flush=True)
@@ -85,7 +86,9 @@ def test_they_offer_the_same_cases_and_keep_each_others_random_checks(workspace,
         assert rows == servers[1 - step % 2].ask("queue", provisional=False)
         drawn |= {offer: node for node, _, chance, offer in rows if chance is not None}
         node, _, _, offer = rows[0]
-        event = said(f"tab{step % 2}", step // 2 + 1, kind="verdict", node=node, verdict="normal", offer=offer)
+        event = said(
+            f"tab{step % 2}", step // 2 + 1, kind="verdict", node=node, verdict="normal", offer=offer
+        )
         server.ask("message", message=event)
     store, events = open_store(workspace.settings), workspace.verdicts.current()
     assert len(events) == 60
