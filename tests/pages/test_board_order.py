@@ -90,7 +90,8 @@ def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
     assert dialled == {"greedy-diverse", "disagreement"}
 
 
-def test_a_verdict_answers_the_offer_that_it_names(tab, workspace) -> None:
+def test_a_verdict_answers_the_offer_that_it_names(ranked_tab) -> None:
+    tab, workspace = ranked_tab, ranked_tab.workspace
     row = next(row for row in tab.payload["queue"]["rows"] if row["inclusion_probability"] is not None)
     tab.say(tab.event("verdict", node=row["node_id"], verdict="anomalous", offer=row["offer"]))
     event = workspace.verdicts.current()[row["node_id"]]
@@ -98,23 +99,26 @@ def test_a_verdict_answers_the_offer_that_it_names(tab, workspace) -> None:
     assert event.inclusion_probability == row["inclusion_probability"]
 
 
-def test_what_a_browser_says_of_probabilities_is_not_heard(tab, workspace) -> None:
+def test_what_a_browser_says_of_probabilities_is_not_heard(ranked_tab) -> None:
+    tab, workspace = ranked_tab, ranked_tab.workspace
     told = {"strategy": "audit", "inclusion_probability": 0.25, "drawn_after": 0}
     offer, other = tab.payload["queue"]["rows"][0]["offer"], tab.payload["queue"]["rows"][1]["node_id"]
-    tab.say(tab.event("verdict", node="n007", verdict="anomalous", **told))
-    event = workspace.verdicts.current()["n007"]
+    tab.say(tab.event("verdict", node="n090", verdict="anomalous", **told))
+    event = workspace.verdicts.current()["n090"]
     assert (event.strategy, event.inclusion_probability, event.drawn_after) == ("", None, None)
     tab.say(tab.event("verdict", node=other, verdict="anomalous", offer=offer))
     assert f"Offer {offer} is of" in tab.texts[-1]
     assert other not in workspace.verdicts.current()
 
 
-def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None:
+def test_a_random_check_answered_with_its_ring_stays_one(ranked_tab) -> None:
+    tab, workspace = ranked_tab, ranked_tab.workspace
     row = next(row for row in tab.payload["queue"]["rows"] if row["inclusion_probability"] is not None)
-    node, others = row["node_id"], [name for name in ("n010", "n011", "n012") if name != row["node_id"]][:2]
+    node, others = row["node_id"], [name for name in ("n090", "n091", "n092") if name != row["node_id"]][:2]
     group = {"nodes": [node, *others], "source": "ring", "weight": "root", "judged": [node]}
     tab.say(tab.event("group", verdict="anomalous", offers={node: row["offer"]}, **group))
-    found = {node: event.inclusion_probability for node, event in workspace.verdicts.current().items()}
+    current = workspace.verdicts.current()
+    found = {name: current[name].inclusion_probability for name in (node, *others)}
     assert found == {node: row["inclusion_probability"]} | dict.fromkeys(others)
 
 
