@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import platform
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,7 +25,7 @@ import scipy.sparse as sp
 from gadcore import __version__
 from gadcore.errors import InputError
 from gadcore.output.flagged import Filters, parameters_of, result_in_use, select, table_of
-from gadcore.records import as_json, neutral
+from gadcore.records import as_json, neutral, xml_text
 
 if TYPE_CHECKING:
     from gadcore.workspace import Workspace
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "jsonl": "application/x-ndjson"}
 FORMATS |= {"graphml": "application/graphml+xml", "gexf": "application/gexf+xml"}
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VERSIONED = ("numpy", "pandas", "pyarrow", "networkx")
 
 
@@ -207,8 +205,3 @@ def flagged_subgraph(workspace: Workspace, table: pd.DataFrame) -> nx.Graph:
     for i, j, weight in zip(inner.row, inner.col, inner.data):
         part.add_edge(names[i], names[j], weight=float(weight))
     return part
-
-
-def xml_text(value: Any) -> Any:
-    """Text without the characters that XML cannot hold; other types as they are."""
-    return _NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value

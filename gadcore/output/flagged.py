@@ -83,6 +83,19 @@ class Filters:
         """The filters that are set, for the manifest."""
         return {key: value for key, value in asdict(self).items() if value is not None and value is not False}
 
+    def in_words(self) -> str:
+        """The rule as part of a sentence, e.g. "the 5 highest-ranked nodes"."""
+        least = {
+            "percentile": self.min_percentile,
+            "score": self.min_score,
+            "probability": self.min_probability,
+        }
+        parts = [] if self.verdicts is None else ["verdict " + (" or ".join(self.verdicts) or "none")]
+        parts += [f"{name} at least {value:g}" for name, value in least.items() if value is not None]
+        kept = f"nodes with {', '.join(parts)}" if parts else "nodes"
+        rule = f"the {self.top:,} highest-ranked {kept}" if self.top else f"all {kept}, by score"
+        return rule + (", and all marked anomalous" if self.keep_marked else "")
+
 
 def _within(what: str, value: float | None, top: int) -> None:
     if value is not None and not 0 <= value <= top:

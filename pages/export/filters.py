@@ -10,7 +10,6 @@ from gadcore.insight.comparison import interval_text
 from gadcore.loop.calibrate import band
 from gadcore.output import Filters
 from gadcore.output.flagged import VERDICTS
-from gadcore.output.report.facts import rule_in_words
 from gadcore.records import RunInfo
 from gadcore.runs import Result
 from gadcore.workspace import Workspace
@@ -109,7 +108,7 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
     )
     shown = f"First {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else f"{len(table):,} rows"
     st.caption(
-        f"{shown}: {rule_in_words(filters)}. Files hold all columns. Scores: run {run.number} ({run.model})."
+        f"{shown}: {filters.in_words()}. Files hold all columns. Scores: run {run.number} ({run.model})."
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.drawing import FAINT, GRID, GROUND, INK, VERDICT_COLOURS, Picture
 from gadcore.graph.labels import Labels
-from gadcore.output.report.drawing import FAINT, GRID, INK, VERDICT_COLOURS, Picture
 from gadcore.records import Neighbourhood, ViewNode
 
 BAR, FLAGGED_BAR = "#9db4c8", "#d55e00"
@@ -39,7 +39,7 @@ def distribution(
         for i in np.flatnonzero(bars):
             tall = (floor - top) * float(np.sqrt(bars[i])) / tallest
             picture.rectangle(left + i * step + 0.5, floor - tall, step - 1, tall, colour)
-    picture.line((left, floor), (right, floor), FAINT)
+    picture.line((left, floor), (right, floor), colour=FAINT)
     picture.text((left - 4, top + 6), f"{counts.max():,}", 7, FAINT, "end")
     picture.text((left - 4, floor), "0", 7, FAINT, "end")
     for share in (0.0, 0.5, 1.0):
@@ -64,11 +64,11 @@ def surroundings(view: Neighbourhood, size: tuple[float, float], title: str) -> 
     for edge in view.edges:
         if edge.source in at and edge.target in at:
             thick = 0.5 + 1.8 * edge.weight / heaviest
-            picture.line(at[edge.source], at[edge.target], GRID, thick)
+            picture.line(at[edge.source], at[edge.target], colour=GRID, width=thick)
     for node in sorted(view.nodes, key=lambda n: n.node_id == view.centre):
         centre = node.node_id == view.centre
         if centre:
-            picture.circle(at[node.node_id], 9.5, "#ffffff", INK)
+            picture.circle(at[node.node_id], 9.5, GROUND, INK)
         radius = 6.5 if centre else min(6.0, 2.8 + 0.45 * float(np.log2(1 + node.degree)))
         picture.mark(at[node.node_id], node.verdict, radius, _colour(node))
     picture.text((width / 2, height - 3), _shortened(title, int(width / 4.6)), 8, INK, "middle")
