@@ -166,7 +166,7 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True)
-class ProposedRing:
+class ProposedGroup:
     """Nodes that belong together, the one asked about first, and why; no reason where it stands alone."""
 
     node_ids: list[str]
