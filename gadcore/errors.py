@@ -4,7 +4,7 @@
     ├── InputError          a file or table that cannot be read (file, row, column)
     ├── LabelError          labels that do not fit the graph or do not suffice for a model
     ├── ModelError          a detector that cannot be made, fitted, saved or loaded
-    ├── StoreError          the data base cannot do what was asked
+    ├── StoreError          the database cannot do what was asked
     ├── NotFound            a project, node or run that does not exist
     └── RunError            a training run that failed, was cancelled or lost its worker
 

@@ -4,7 +4,7 @@ Movers are ranked by log₂(rank before / rank now), so that a rise from 800 to 
 18,000 to 9,000. Named are the new, changed or taken back labels that push a mover's way most by the linear
 head of provisional.py, each with its share of that push (influence.py). The head stands for the run only
 where it moves the node as the run did: the same way, and at least half as far. There places are told too,
-else that it does not explain the move. Without such a head, a label pushes up (towards anomalous) or
+elsewhere that it does not explain the move. Without such a head, a label pushes up (towards anomalous) or
 down, and of those that push a mover's way the nearest are named:
 
     nearness = cosine in the embedding (centred, at least 0) · closeness in the graph
@@ -181,7 +181,7 @@ def movers(
 ) -> tuple[list[Mover], list[Mover]]:
     """Up to ``n`` nodes that rose most and that fell most; ``space`` is an (N, K) embedding, if any.
 
-    Causes come from ``influence`` where there is one, else from nearness in ``space`` and the graph.
+    Causes come from ``influence`` where there is one, otherwise from nearness in ``space`` and the graph.
     """
     shift = np.log2(before.rank / after.rank)
     changes = label_changes(graph, before.labels, after.labels)
@@ -330,7 +330,7 @@ def _link(own: bool, adjacent: bool, shared: int, *, alike: bool = True) -> str:
 
 
 def other_differences(before: RunInfo, after: RunInfo) -> str:
-    """A sentence when more than the labels changed between two runs, else an empty text."""
+    """A sentence when more than the labels changed between two runs, otherwise an empty text."""
     names = (("model", "model"), ("params", "parameters"), ("seed", "seed"))
     changed = [word for key, word in names if getattr(before, key) != getattr(after, key)]
     if not changed:

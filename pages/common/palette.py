@@ -10,18 +10,13 @@ from __future__ import annotations
 import json
 from typing import Final
 
-ANOMALOUS: Final = "#D55E00"
-NORMAL: Final = "#0072B2"
-UNSURE: Final = "#B5608E"
+from gadcore import drawing
+
+ANOMALOUS, NORMAL, UNSURE = (drawing.VERDICT_COLOURS[word] for word in ("anomalous", "normal", "unsure"))
 UNLABELLED: Final = "#8C96A3"
 ACCENT: Final = "#009E73"  # the current case, a selection
 
-VERDICT_COLOURS: Final[dict[str | None, str]] = {
-    "anomalous": ANOMALOUS,
-    "normal": NORMAL,
-    "unsure": UNSURE,
-    None: UNLABELLED,
-}
+VERDICT_COLOURS: Final[dict[str | None, str]] = {**drawing.VERDICT_COLOURS, None: UNLABELLED}
 VERDICT_WORDS: Final[dict[str | None, str]] = {
     "anomalous": "Anomalous",
     "normal": "Normal",
@@ -29,18 +24,8 @@ VERDICT_WORDS: Final[dict[str | None, str]] = {
     None: "No verdict",
 }
 # shape names of vis-network and of plotly
-GRAPH_SHAPES: Final[dict[str | None, str]] = {
-    "anomalous": "diamond",
-    "normal": "square",
-    "unsure": "triangle",
-    None: "dot",
-}
-PLOT_SYMBOLS: Final[dict[str | None, str]] = {
-    "anomalous": "diamond",
-    "normal": "square",
-    "unsure": "triangle-up",
-    None: "circle",
-}
+GRAPH_SHAPES: Final[dict[str | None, str]] = {**drawing.VERDICT_SHAPES, None: "dot"}
+PLOT_SYMBOLS: Final[dict[str | None, str]] = {**GRAPH_SHAPES, "unsure": "triangle-up", None: "circle"}
 
 # (share of the way up, colour): most of the range is quiet, the top tenth stands out
 SCORE_SCALE: Final[list[tuple[float, str]]] = [
@@ -73,13 +58,7 @@ OTHER: Final = "#A3A8AE"  # categories beyond the named ones, and empty cells
 
 def css_variables() -> str:
     """``--rf-…`` declarations for a style sheet; put them into ``:host`` or ``:root``."""
-    names = {
-        "anomalous": ANOMALOUS,
-        "normal": NORMAL,
-        "unsure": UNSURE,
-        "unlabelled": UNLABELLED,
-        "accent": ACCENT,
-    }
+    names = {**drawing.VERDICT_COLOURS, "unlabelled": UNLABELLED, "accent": ACCENT}
     return "".join(f"--rf-{name}:{colour};" for name, colour in names.items())
 
 

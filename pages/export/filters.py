@@ -16,19 +16,8 @@ from gadcore.workspace import Workspace
 
 _WORDS = {"anomalous": "Anomalous", "unsure": "Unsure", "unlabelled": "No verdict", "normal": "Normal"}
 _CLEARED = "normal"
-_ROWS = 100  # rows of the preview
+_ROWS = 100  # listed at once
 _AUC_HELP = "Estimated on labels held out of training in turn, with a cautious 90 % interval."
-_PREVIEW = (
-    "rank",
-    "node_id",
-    "name",
-    "percentile",
-    "probability",
-    "verdict",
-    "reason_1",
-    "note",
-    "key_neighbours",
-)
 
 
 def choose_filters(workspace: Workspace, result: Result) -> Filters:
@@ -87,28 +76,25 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
     if not len(table):
         st.info("No node passes these filters. Widen one of them.", icon=":material/filter_alt_off:")
         return
-    columns = [name for name in _PREVIEW if not _tells_nothing(table, name)]
-    st.dataframe(
-        _in_bands(table.loc[: _ROWS - 1, columns]),
-        hide_index=True,
-        height=390,
-        column_config={
-            "rank": st.column_config.NumberColumn("Rank", width="small"),
-            "node_id": "Node",
-            "name": "Name",
-            "percentile": st.column_config.ProgressColumn(
-                "Percentile", format="%.1f", min_value=0, max_value=100
-            ),
-            "probability": st.column_config.TextColumn("Probability", width="small"),
-            "verdict": st.column_config.TextColumn("Verdict", width="small"),
-            "reason_1": "Why",
-            "note": "Note",
-            "key_neighbours": "Key neighbours",
-        },
-    )
-    shown = f"First {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else f"{len(table):,} rows"
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    bar = st.column_config.ProgressColumn
+    preview = {
+        "rank": number("Rank", width="small"),
+        "node_id": "Node",
+        "name": "Name",
+        "percentile": bar("Percentile", format="%.1f", min_value=0, max_value=100),
+        "probability": text("Probability", width="small"),
+        "verdict": text("Verdict", width="small"),
+        "reason_1": "Why",
+        "note": "Note",
+        "key_neighbours": "Key neighbours",
+    }
+    columns = [name for name in preview if not _tells_nothing(table, name)]
+    shown = _in_bands(table.loc[: _ROWS - 1, columns])
+    st.dataframe(shown, hide_index=True, height=390, column_config=preview)
+    rows = f"First {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else f"{len(table):,} rows"
     st.caption(
-        f"{shown}: {filters.in_words()}. Files hold all columns. Scores: run {run.number} ({run.model})."
+        f"{rows}: {filters.in_words()}. Files hold all columns. Scores: run {run.number} ({run.model})."
     )
 
 

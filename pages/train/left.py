@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -10,6 +12,7 @@ from gadcore.workspace import Workspace
 from pages.common import palette
 from pages.common.audit_words import counted, since_hit_words
 from pages.common.figures import tidy
+from pages.common.page import figure_cards
 
 _LIST = 100  # cases of the list whose precision is shown first
 
@@ -40,32 +43,25 @@ def show_left(workspace: Workspace) -> None:
     if int(wanted) != round(100 * workspace.insight.least_recall()):
         workspace.set_preference("least_recall", int(wanted) / 100)
     report = workspace.insight.audit(k)
-    columns = st.columns(4)
     figures = (
         (f"Precision of the top {report.top:,}", _percent(report.precision), precision_words(report)),
         ("Anomalies left", _count(report.left), left_words(report)),
         ("Found so far", _percent(report.recall), recall_words(report)),
         ("Labels since the last hit", _since_hit(report), hit_words(report)),
     )
-    for column, (title, value, words) in zip(columns, figures):
-        with column.container(border=True):
-            st.metric(title, value)
-            st.caption(words)
+    figure_cards(figures)
     if report.left is not None and report.left_interval is not None:
         st.plotly_chart(
             left_figure(report.found, report.left, report.left_interval),
             key="insight-left",
             config={"displayModeBar": False},
         )
-    if report.stop:
-        st.success(report.hint, icon=":material/flag:")
-    else:
-        st.info(report.hint, icon=":material/info:")
+    say, icon = (st.success, ":material/flag:") if report.stop else (st.info, ":material/info:")
+    say(report.hint, icon=icon)
     st.caption(
         f"Rests on {counted(report.draws, 'random check')} that the queue mixes in, {report.hits:,} of them "
         "anomalous. Only they stand for cases without a verdict: those chosen for their score would flatter "
-        "the figures."
-        f" {MEASURED}"
+        f"the figures. {MEASURED}"
     )
 
 
@@ -107,30 +103,23 @@ def hit_words(report: AuditReport) -> str:
 def left_figure(found: int, left: float, interval: Interval) -> go.Figure:
     """Found and left as one bar; the whisker is the 95 % interval of what is left."""
     low, high = interval
+    whisker = {"array": [high - left], "arrayminus": [left - low], "color": palette.UNSURE}
+    quiet = {"color": palette.UNLABELLED, "opacity": 0.6}
+    told = f"about %{{x:,.0f}} left ({low:,.0f} to {high:,.0f})"
     figure = go.Figure(
         [
-            go.Bar(
-                x=[found],
-                y=[""],
-                orientation="h",
-                name="found",
-                marker_color=palette.ANOMALOUS,
-                hovertemplate="%{x:,} found<extra></extra>",
-            ),
-            go.Bar(
-                x=[left],
-                y=[""],
-                orientation="h",
-                name="left, with its 95 % interval",
-                marker={"color": palette.UNLABELLED, "opacity": 0.6},
-                error_x={"array": [high - left], "arrayminus": [left - low], "color": palette.UNSURE},
-                hovertemplate=f"about %{{x:,.0f}} left ({low:,.0f} to {high:,.0f})<extra></extra>",
-            ),
+            _bar(found, "found", "%{x:,} found", marker_color=palette.ANOMALOUS),
+            _bar(left, "left, with its 95 % interval", told, marker=quiet, error_x=whisker),
         ]
     )
     figure.update_layout(barmode="stack", bargap=0.3)
     figure.update_xaxes(title_text="anomalies", rangemode="tozero")
     return tidy(figure, 150)
+
+
+def _bar(value: float, name: str, hover: str, **look: Any) -> go.Bar:
+    hover += "<extra></extra>"
+    return go.Bar(x=[value], y=[""], orientation="h", name=name, hovertemplate=hover, **look)
 
 
 def _since_hit(report: AuditReport) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.detectors import REGISTRY
-from gadcore.errors import GadError
 from gadcore.insight.comparison import auc_text
 from gadcore.records import RunInfo
 from gadcore.workspace import Workspace
 from pages.common import state
 from pages.common.figures import curves_figure
+from pages.common.page import errors_shown
 from pages.home.projects import ago, literal
 
 _STATUS = {
@@ -51,7 +51,7 @@ def _stand(run: RunInfo | None) -> tuple[str, str] | None:
 
 
 def _looked_at(workspace: Workspace) -> RunInfo | None:
-    """The run chosen in the list, else the newest."""
+    """The run chosen in the list, otherwise the newest."""
     runs = workspace.runs.all()
     chosen = state.remembered(_SHOWN, None)
     return next((run for run in runs if run.id == chosen), newest(runs))
@@ -165,21 +165,15 @@ def _run_row(workspace: Workspace, run: RunInfo) -> None:
 
 
 def _use(workspace: Workspace, run: RunInfo) -> None:
-    try:
+    with errors_shown(go_on=True):
         workspace.runs.use(run.id)
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
-        return
-    st.toast(f"The scores of run {run.number} are in use.")
-    st.rerun()
+        st.toast(f"The scores of run {run.number} are in use.")
+        st.rerun()
 
 
 def _delete(workspace: Workspace, run: RunInfo) -> None:
     st.markdown(f"Delete run {run.number} with its scores and model? Labels stay.")
     if st.button("Delete for good", key=f"delete-{run.number}", type="primary", icon=":material/delete:"):
-        try:
+        with errors_shown(go_on=True):
             workspace.runs.delete(run.id)
-        except GadError as error:
-            st.error(str(error), icon=":material/error:")
-            return
-        st.rerun()
+            st.rerun()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from gadcore.graph import Graph
 from gadcore.records import RunInfo
@@ -29,7 +30,7 @@ _SCORE, _VERDICT, _MOVED = "Score", "Verdict", "Moved since the run before"
 
 
 @dataclass(frozen=True)
-class Look:
+class MapChoice:
     """What the analyst asked to see."""
 
     view: str
@@ -38,7 +39,7 @@ class Look:
     before: RunInfo | None  # the run to compare with
 
 
-def draw(workspace: Workspace) -> None:
+def show_map_page(workspace: Workspace) -> None:
     """The page below its title."""
     result = workspace.runs.result()
     if result is None:
@@ -77,21 +78,12 @@ def _has_map(workspace: Workspace, run: RunInfo) -> bool:
     return found is not None and found.embedding is not None
 
 
-def _controls(workspace: Workspace, result: Result) -> Look:
+def _controls(workspace: Workspace, result: Result) -> MapChoice:
     earlier = _earlier(workspace, result)
     view_box, kind_box, colour_box = st.columns([1.3, 1, 1.2])
-    view = view_box.segmented_control(
-        "Show", list(VIEWS), default="map", format_func=VIEWS.__getitem__, key="map-view", required=True
-    )
-    kind = kind_box.segmented_control(
-        "Layout",
-        list(LAYOUTS),
-        default="pca",
-        format_func=LAYOUTS.__getitem__,
-        key="map-kind",
-        required=True,
-        help="PCA is there at once and keeps distances; UMAP and t-SNE show groups and take longer.",
-    )
+    view = _one_of(view_box, "Show", VIEWS, "map-view")
+    about = "PCA is there at once and keeps distances; UMAP and t-SNE show groups and take longer."
+    kind = _one_of(kind_box, "Layout", LAYOUTS, "map-kind", help=about)
     before = colour = None
     if view == "before":
         before = colour_box.selectbox(
@@ -103,18 +95,20 @@ def _controls(workspace: Workspace, result: Result) -> Look:
         )
     elif view == "map":
         graph = workspace.graph
-        modes = [
-            _SCORE,
-            _VERDICT,
-            *([_MOVED] if earlier else []),
-            *(str(c) for c in graph.node_table.columns if c != graph.label_column),
-        ]
+        columns = [str(column) for column in graph.node_table.columns if column != graph.label_column]
+        modes = [_SCORE, _VERDICT, *([_MOVED] if earlier else []), *columns]
         colour = colour_box.selectbox("Colour by", modes, key="map-colour")
         before = earlier[0] if colour == _MOVED else None
-    return Look(str(view), str(kind), str(colour or _SCORE), before)
+    return MapChoice(view, kind, str(colour or _SCORE), before)
 
 
-def _chart(workspace: Workspace, result: Result, look: Look, selection: Selection) -> None:
+def _one_of(box: DeltaGenerator, title: str, options: dict[str, str], key: str, **more: str) -> str:
+    """One of some options, given with their words; the first at the beginning, never none."""
+    look: dict[str, Any] = {"format_func": options.__getitem__, "default": next(iter(options)), **more}
+    return str(box.segmented_control(title, list(options), key=key, required=True, **look))
+
+
+def _chart(workspace: Workspace, result: Result, look: MapChoice, selection: Selection) -> None:
     positions = _positions(workspace, look.kind, result.info.id)
     if positions is None:
         st.info("The layout of this run is missing. Train again on the Train page.", icon=":material/info:")
@@ -145,15 +139,12 @@ def _chart(workspace: Workspace, result: Result, look: Look, selection: Selectio
 
 
 def _say_what_is_left_out(n: int, outside: int) -> None:
+    points = "the grey picture shows all, the points are the labelled ones, the highest scores and a sample"
     if n > MAX_POINTS:
-        st.caption(
-            f"{n:,} nodes: the grey picture shows all, the points are the labelled ones, "
-            "the highest scores and a sample of the rest. A lasso takes all nodes inside it."
-        )
+        st.caption(f"{n:,} nodes: {points} of the rest. A lasso takes all nodes inside it.")
     if outside:
-        st.caption(
-            f"{outside:,} nodes lie far outside this frame; the Autoscale icon above the map shows them too."
-        )
+        icon = "the Autoscale icon above the map shows them too"
+        st.caption(f"{outside:,} nodes lie far outside this frame; {icon}.")
 
 
 def _positions(workspace: Workspace, kind: str, run_id: str) -> npt.NDArray[Any] | None:
@@ -170,7 +161,7 @@ def _positions(workspace: Workspace, kind: str, run_id: str) -> npt.NDArray[Any]
 def _figure(
     workspace: Workspace,
     result: Result,
-    look: Look,
+    look: MapChoice,
     positions: npt.NDArray[Any],
     verdicts: npt.NDArray[np.int8],
     selection: Selection,
@@ -202,7 +193,7 @@ def _figure(
 def _before_after(
     workspace: Workspace,
     result: Result,
-    look: Look,
+    look: MapChoice,
     after: npt.NDArray[Any],
     verdicts: npt.NDArray[np.int8],
     names: npt.NDArray[np.object_],
@@ -228,7 +219,7 @@ def _before_after(
 
 
 def _colouring(
-    workspace: Workspace, look: Look, percentile: npt.NDArray[Any], verdicts: npt.NDArray[np.int8]
+    workspace: Workspace, look: MapChoice, percentile: npt.NDArray[Any], verdicts: npt.NDArray[np.int8]
 ) -> colours.Colouring:
     if look.colour == _VERDICT:
         return colours.by_verdict(verdicts)
@@ -262,7 +253,7 @@ def _follow(
 
 
 def names_of(graph: Graph) -> npt.NDArray[np.object_]:
-    """What to call each node: its name column where filled, else its id."""
+    """What to call each node: its name column where filled, otherwise its id."""
     ids = graph.node_ids
     if graph.label_column is None or graph.label_column not in graph.node_table:
         return ids
