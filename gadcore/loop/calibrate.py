@@ -5,7 +5,7 @@
 a and b maximise the weighted likelihood of the labels, each at the percentile that a model gave it which did
 not see it; there are none when a ≤ 0. A label chosen by a query stands for itself. One of the m_h labels that
 the audit drew from stratum h stands also for its share of the M_h unlabelled nodes there, 1 + M_h/m_h labels,
-and is counted as at most MOST: while draws are few, one that happens to be anomalous would decide alone otherwise.
+and is counted as at most MOST: while draws are few, an anomalous one would decide alone otherwise.
 Over 240 simulated sessions on three graphs 5 was the largest of 3, 5, 10, 20 and no limit that was nowhere
 clearly worse than equal weights, and had most of what the others gain. n₊ anomalous labels vouch for no more
 than the rule of succession allows: the top of the ranking lies beyond the labels that the line was fitted to,
