@@ -204,16 +204,12 @@ def movers(
 def _mover(
     graph: Graph, node: int, before: Ranking, after: Ranking, causes: list[Cause], head: int | None
 ) -> Mover:
-    node_id = str(graph.node_ids[node])
-    return Mover(
-        node_id,
-        graph.display_name(node),
-        int(before.rank[node]),
-        int(after.rank[node]),
+    node_id, name = str(graph.node_ids[node]), graph.display_name(node)
+    ranks, verdict = (
+        (int(before.rank[node]), int(after.rank[node])),
         after.labels.get(node_id, (None, 0.0))[0],
-        causes,
-        head,
     )
+    return Mover(node_id, name, *ranks, verdict, causes, head)
 
 
 def responsible_changes(
@@ -223,11 +219,8 @@ def responsible_changes(
 
     What a single label does in places is told only where the head moves the node as the run did.
     """
-    at, now, then = (
-        np.array([change.node for change in changes], dtype=np.int64),
-        np.array([change.now for change in changes]),
-        np.array([change.then for change in changes]),
-    )
+    at = np.array([change.node for change in changes], dtype=np.int64)
+    now, then = (np.array([getattr(change, name) for change in changes]) for name in ("now", "then"))
     parts, bends = influence.parts(at, now, then), influence.bends(at, now, then)
     heads = influence.places([(int(node), 0) for node in nodes], parts.sum(axis=0, keepdims=True))
     named = _most_responsible(influence.shifts(nodes, parts), np.sign(moves))
@@ -271,30 +264,18 @@ def nearest_changes(
     nearness = _alike(space, nodes, at) * (APART + (1 - APART) * np.where(adjacent, 1.0, overlap))
     own = nodes[:, None] == at[None, :]
     nearness[own] = 1.0
-    found = []
-    for i in range(len(nodes)):
-        best = np.argsort(-nearness[i], kind="stable")[:CAUSES]
-        words = [_link(bool(own[i, j]), bool(adjacent[i, j]), int(shared[i, j])) for j in best]
-        found.append(
-            [
-                _cause(graph, changes[j], float(nearness[i, j]), link)
-                for j, link in zip(best, words)
-                if nearness[i, j] >= LEAST
-            ]
-        )
+    found: list[list[Cause]] = [[] for _ in nodes]
+    for i, causes in enumerate(found):
+        for j in np.argsort(-nearness[i], kind="stable")[:CAUSES]:
+            if nearness[i, j] >= LEAST:
+                link = _link(bool(own[i, j]), bool(adjacent[i, j]), int(shared[i, j]))
+                causes.append(_cause(graph, changes[j], float(nearness[i, j]), link))
     return found
 
 
 def _cause(graph: Graph, change: Change, nearness: float, link: str) -> Cause:
-    return Cause(
-        str(graph.node_ids[change.node]),
-        graph.display_name(change.node),
-        change.verdict,
-        change.before,
-        change.words,
-        nearness,
-        link,
-    )
+    node_id, name = str(graph.node_ids[change.node]), graph.display_name(change.node)
+    return Cause(node_id, name, change.verdict, change.before, change.words, nearness, link)
 
 
 def _links(graph: Graph, nodes: IntArray, others: IntArray) -> tuple[npt.NDArray[np.bool_], Array, Array]:

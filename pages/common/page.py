@@ -85,10 +85,8 @@ def _choose(title: str, problem: str = "") -> None:
         st.warning(problem, icon=":material/warning:")
     projects = Workspace.projects()
     if not projects:
-        st.info(
-            "There is no project yet. Open the demo or load a graph on the home page; then come back here.",
-            icon=":material/info:",
-        )
+        none = "There is no project yet. Open the demo or load a graph on the home page; then come back here."
+        st.info(none, icon=":material/info:")
     else:
         st.write("Which project do you want to work on?")
         for project in projects:

@@ -18,9 +18,7 @@ ACCENT: Final = "#009E73"  # the current case, a selection
 
 VERDICT_COLOURS: Final[dict[str | None, str]] = {**drawing.VERDICT_COLOURS, None: UNLABELLED}
 VERDICT_WORDS: Final[dict[str | None, str]] = {
-    "anomalous": "Anomalous",
-    "normal": "Normal",
-    "unsure": "Unsure",
+    **{word: word.capitalize() for word in drawing.VERDICT_COLOURS},
     None: "No verdict",
 }
 # shape names of vis-network and of plotly
@@ -43,15 +41,8 @@ QUANTITY_SCALE: Final[list[tuple[float, str]]] = [
     (0.75, "#BFAE60"),
     (1.0, "#F0D95B"),
 ]
-CATEGORIES: Final[tuple[str, ...]] = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#B8AC2B",
-    "#7F6FB0",
+CATEGORIES: Final[tuple[str, ...]] = tuple(
+    ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8AC2B", "#7F6FB0"]
 )
 OTHER: Final = "#A3A8AE"  # categories beyond the named ones, and empty cells
 
@@ -64,11 +55,10 @@ def css_variables() -> str:
 
 def as_javascript() -> str:
     """The palette as a JSON object for the browser's side."""
+    named = {"verdicts": VERDICT_COLOURS, "words": VERDICT_WORDS, "shapes": GRAPH_SHAPES}
     return json.dumps(
         {
-            "verdicts": {word or "none": colour for word, colour in VERDICT_COLOURS.items()},
-            "words": {word or "none": text for word, text in VERDICT_WORDS.items()},
-            "shapes": {word or "none": shape for word, shape in GRAPH_SHAPES.items()},
+            **{name: {word or "none": each[word] for word in each} for name, each in named.items()},
             "score": SCORE_SCALE,
             "quantity": QUANTITY_SCALE,
             "categories": CATEGORIES,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from gadcore.insight.comparison import interval_text
 from gadcore.loop.calibrate import band
 from gadcore.output import Filters
 from gadcore.output.flagged import VERDICTS
-from gadcore.records import RunInfo
 from gadcore.runs import Result
 from gadcore.workspace import Workspace
 
@@ -33,20 +33,11 @@ def choose_filters(workspace: Workspace, result: Result) -> Filters:
         help="What analysts have said of the nodes so far.",
     )
     top = st.number_input("At most", min_value=1, max_value=n, value=min(100, n), step=10, key="top")
-    marked = st.toggle(
-        "Keep all marked anomalous",
-        value=True,
-        key="keep-marked",
-        help="A confirmed case stays on the list even if its score is lower than these limits.",
-    )
+    about = "A confirmed case stays on the list even if its score is lower than these limits."
+    marked = st.toggle("Keep all marked anomalous", value=True, key="keep-marked", help=about)
     percentile = st.slider("Least percentile", 0.0, 100.0, 0.0, 0.5, key="percentile")
-    score = st.number_input(
-        "Least score",
-        value=None,
-        placeholder="any",
-        key="score",
-        help="In the model's own units; empty: any.",
-    )
+    about = "In the model's own units; empty: any."
+    score = st.number_input("Least score", value=None, placeholder="any", key="score", help=about)
     known = result.probability is not None
     probability = st.slider("Least probability", 0.0, 1.0, 0.0, 0.05, key="probability", disabled=not known)
     basis = result.probability_reason or "No probabilities: too few verdicts."
@@ -72,7 +63,9 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
     *places, last = st.columns(len(figures) + 1)
     for column, (title, value) in zip(places, figures):
         column.metric(title, value, border=True, height="stretch")
-    _show_auc(last, run)
+    quiet: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off", "border": True, "height": "stretch"}
+    auc = "–" if run.auc is None else f"{run.auc:.3f}"
+    last.metric("Out-of-fold AUC", auc, interval_text(run) or None, help=_AUC_HELP, **quiet)
     if not len(table):
         st.info("No node passes these filters. Widen one of them.", icon=":material/filter_alt_off:")
         return
@@ -95,19 +88,6 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
     rows = f"First {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else f"{len(table):,} rows"
     st.caption(
         f"{rows}: {filters.in_words()}. Files hold all columns. Scores: run {run.number} ({run.model})."
-    )
-
-
-def _show_auc(column: DeltaGenerator, run: RunInfo) -> None:
-    column.metric(
-        "Out-of-fold AUC",
-        "–" if run.auc is None else f"{run.auc:.3f}",
-        interval_text(run) or None,
-        delta_color="off",
-        delta_arrow="off",
-        border=True,
-        height="stretch",
-        help=_AUC_HELP,
     )
 
 

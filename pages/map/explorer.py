@@ -26,6 +26,7 @@ from pages.map.waiting import LABEL, layout_progress, no_embedding, no_result
 
 VIEWS = {"map": "Map", "radius": "Hypersphere", "before": "Before / after"}
 HEIGHT = 650
+Array = npt.NDArray[Any]
 _SCORE, _VERDICT, _MOVED = "Score", "Verdict", "Moved since the run before"
 
 
@@ -114,11 +115,8 @@ def _chart(workspace: Workspace, result: Result, look: MapChoice, selection: Sel
         st.info("The layout of this run is missing. Train again on the Train page.", icon=":material/info:")
         return
     if look.view == "before" and look.before is None:
-        st.info(
-            "There is only one run with a map so far. Label some nodes and retrain: then this view shows "
-            "what moved.",
-            icon=":material/info:",
-        )
+        only = "There is only one run with a map so far. Label some nodes and retrain"
+        st.info(f"{only}: then this view shows what moved.", icon=":material/info:")
         return
     verdicts = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
     on_map = look.view == "map"
@@ -147,7 +145,7 @@ def _say_what_is_left_out(n: int, outside: int) -> None:
         st.caption(f"{outside:,} nodes lie far outside this frame; {icon}.")
 
 
-def _positions(workspace: Workspace, kind: str, run_id: str) -> npt.NDArray[Any] | None:
+def _positions(workspace: Workspace, kind: str, run_id: str) -> Array | None:
     """The layout asked for; while it is being made, say so and give the PCA."""
     if (found := workspace.runs.layout(kind, run_id)) is not None:
         return np.asarray(found)
@@ -162,8 +160,8 @@ def _figure(
     workspace: Workspace,
     result: Result,
     look: MapChoice,
-    positions: npt.NDArray[Any],
-    verdicts: npt.NDArray[np.int8],
+    positions: Array,
+    verdicts: Array,
     selection: Selection,
 ) -> MapFigure | None:
     graph, names = workspace.graph, names_of(workspace.graph)
@@ -179,24 +177,15 @@ def _figure(
     # the same figure as long as these are the same: see Selection.rings
     places = hash(positions[:100].tobytes())
     shows = (look, result.info.id, places, hash(verdicts.tobytes()), selection.generation)
+    ringed = graph.indices_of(selection.rings(shows))
+    colouring = _colouring(workspace, look, percentile, verdicts)
     return map_figure(
-        positions,
-        percentile,
-        verdicts,
-        names,
-        selected=graph.indices_of(selection.rings(shows)),
-        colouring=_colouring(workspace, look, percentile, verdicts),
-        height=HEIGHT,
+        positions, percentile, verdicts, names, selected=ringed, colouring=colouring, height=HEIGHT
     )
 
 
 def _before_after(
-    workspace: Workspace,
-    result: Result,
-    look: MapChoice,
-    after: npt.NDArray[Any],
-    verdicts: npt.NDArray[np.int8],
-    names: npt.NDArray[np.object_],
+    workspace: Workspace, result: Result, look: MapChoice, after: Array, verdicts: Array, names: Array
 ) -> MapFigure | None:
     run = look.before
     earlier = workspace.runs.result(run.id) if run else None
@@ -207,19 +196,13 @@ def _before_after(
     if before is None or len(before) != len(after):
         st.info(f"Run {run.number} has no map. Choose another one.", icon=":material/info:")
         return None
-    return views.before_after_figure(
-        before,
-        after,
-        (np.asarray(earlier.percentile), np.asarray(result.percentile)),
-        verdicts,
-        names,
-        (f"Run {run.number}", f"Run {result.info.number}"),
-        height=HEIGHT,
-    )
+    percentiles = np.asarray(earlier.percentile), np.asarray(result.percentile)
+    titles = f"Run {run.number}", f"Run {result.info.number}"
+    return views.before_after_figure(before, after, percentiles, verdicts, names, titles, height=HEIGHT)
 
 
 def _colouring(
-    workspace: Workspace, look: MapChoice, percentile: npt.NDArray[Any], verdicts: npt.NDArray[np.int8]
+    workspace: Workspace, look: MapChoice, percentile: Array, verdicts: Array
 ) -> colours.Colouring:
     if look.colour == _VERDICT:
         return colours.by_verdict(verdicts)
@@ -234,11 +217,7 @@ def _colouring(
 
 
 def _follow(
-    workspace: Workspace,
-    drawn: MapFigure,
-    event: Any,
-    positions: npt.NDArray[Any] | None,
-    selection: Selection,
+    workspace: Workspace, drawn: MapFigure, event: Any, positions: Array | None, selection: Selection
 ) -> None:
     """Open the case of a clicked point; keep what a lasso or box took."""
     rows = chosen_rows(drawn, event, positions)
@@ -258,7 +237,5 @@ def names_of(graph: Graph) -> npt.NDArray[np.object_]:
     if graph.label_column is None or graph.label_column not in graph.node_table:
         return ids
     column = graph.node_table[graph.label_column].to_numpy(dtype=object, na_value=None)
-    return np.array(
-        [name if isinstance(name, str) and name.strip() else str(node) for name, node in zip(column, ids)],
-        dtype=object,
-    )
+    filled = [isinstance(name, str) and bool(name.strip()) for name in column]
+    return np.where(filled, column, ids.astype(str))

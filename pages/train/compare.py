@@ -20,10 +20,8 @@ def show_comparison(workspace: Workspace) -> None:
     """Choose two finished runs and see what changed between them."""
     done = sorted((run for run in workspace.runs.all() if run.status == "done"), key=lambda r: -r.number)
     if len(done) < 2:
-        st.info(
-            "Comparing needs two finished runs. Label a few nodes and train again: the change is shown here.",
-            icon=":material/info:",
-        )
+        needed = "Comparing needs two finished runs. Label a few nodes and train again"
+        st.info(f"{needed}: the change is shown here.", icon=":material/info:")
         return
     names = {run.number: run for run in done}
     one, two, three = st.columns(3)

@@ -19,29 +19,17 @@ _LIST = 100  # cases of the list whose precision is shown first
 
 def show_left(workspace: Workspace) -> None:
     """Precision of the list, anomalies left, recall so far, and whether to stop."""
-    size = workspace.graph.n_nodes
-    k = int(
-        st.number_input(
-            "Length of the list",
-            min_value=1,
-            max_value=size,
-            value=min(_LIST, size),
-            key="insight-k",
-            width=180,
-            help="Precision is that of the highest scores of the run in use.",
-        )
+    size, least = workspace.graph.n_nodes, round(100 * workspace.insight.least_recall())
+    about = "Precision is that of the highest scores of the run in use."
+    k = st.number_input(
+        "Length of the list", 1, size, min(_LIST, size), key="insight-k", width=180, help=about
     )
+    about = "The advice to stop waits until this part of all anomalies is found for sure."
     wanted = st.number_input(
-        "Stop when found, per cent",
-        min_value=1,
-        max_value=99,
-        value=round(100 * workspace.insight.least_recall()),
-        key="insight-recall",
-        width=220,
-        help="The advice to stop waits until this part of all anomalies is found for sure.",
+        "Stop when found, per cent", 1, 99, least, key="insight-recall", width=220, help=about
     )
-    if int(wanted) != round(100 * workspace.insight.least_recall()):
-        workspace.set_preference("least_recall", int(wanted) / 100)
+    if wanted != least:
+        workspace.set_preference("least_recall", wanted / 100)
     report = workspace.insight.audit(k)
     figures = (
         (f"Precision of the top {report.top:,}", _percent(report.precision), precision_words(report)),
@@ -51,11 +39,8 @@ def show_left(workspace: Workspace) -> None:
     )
     figure_cards(figures)
     if report.left is not None and report.left_interval is not None:
-        st.plotly_chart(
-            left_figure(report.found, report.left, report.left_interval),
-            key="insight-left",
-            config={"displayModeBar": False},
-        )
+        figure = left_figure(report.found, report.left, report.left_interval)
+        st.plotly_chart(figure, key="insight-left", config={"displayModeBar": False})
     say, icon = (st.success, ":material/flag:") if report.stop else (st.info, ":material/info:")
     say(report.hint, icon=icon)
     st.caption(

@@ -36,10 +36,8 @@ def show_progress(workspace: Workspace) -> None:
             st.rerun()  # it started, ended, or another one did: the whole page follows
         shown = now or _looked_at(workspace)
         if shown is None:
-            st.info(
-                "No run yet. Train the default model: it ranks every node, even without a label.",
-                icon=":material/info:",
-            )
+            first = "No run yet. Train the default model: it ranks every node, even without a label."
+            st.info(first, icon=":material/info:")
         else:
             _progress(workspace, shown)
 
@@ -81,12 +79,8 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         failed = run.status == "failed"
         say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
         say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
-    st.plotly_chart(
-        curves_figure(workspace.runs.history(run.id)),
-        key="curves",
-        config={"displayModeBar": False},
-        theme="streamlit",
-    )
+    curves = curves_figure(workspace.runs.history(run.id))
+    st.plotly_chart(curves, key="curves", config={"displayModeBar": False})
     st.caption(figures_text(run))
 
 

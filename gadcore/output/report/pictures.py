@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.drawing import FAINT, GRID, GROUND, INK, VERDICT_COLOURS, Picture
+from gadcore.drawing import FAINT, GRID, GROUND, INK, VERDICT_COLOURS, Picture, Point
 from gadcore.graph.labels import Labels
 from gadcore.records import Neighbourhood, ViewNode
 
@@ -16,10 +16,7 @@ _LABELS_SHOWN = 400  # marks under the axis; beyond this they only hide each oth
 
 
 def distribution(
-    scores: npt.NDArray[np.floating],
-    labels: Labels,
-    flagged: npt.NDArray[np.integer],
-    size: tuple[float, float],
+    scores: npt.NDArray[np.floating], labels: Labels, flagged: npt.NDArray[np.integer], size: Point
 ) -> Picture:
     """Histogram of all scores on a square-root scale, with the labelled nodes as marks under the axis.
 
@@ -42,9 +39,8 @@ def distribution(
     picture.line((left, floor), (right, floor), colour=FAINT)
     picture.text((left - 4, top + 6), f"{counts.max():,}", 7, FAINT, "end")
     picture.text((left - 4, floor), "0", 7, FAINT, "end")
-    for share in (0.0, 0.5, 1.0):
+    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         at = left + share * (right - left)
-        anchor = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         picture.text((at, height - 4), f"{low + share * span:.3g}", 7, FAINT, anchor)
     for row, (nodes, verdict) in enumerate(((labels.anomalous, "anomalous"), (labels.normal, "normal"))):
         y = floor + 10 + row * 12
@@ -55,7 +51,7 @@ def distribution(
     return picture
 
 
-def surroundings(view: Neighbourhood, size: tuple[float, float], title: str) -> Picture:
+def surroundings(view: Neighbourhood, size: Point, title: str) -> Picture:
     """The capped neighbourhood of one node; colour by suspicion, shape by verdict, width by weight."""
     width, height = size
     picture = Picture(width, height, f"Neighbourhood of {title}")
@@ -77,7 +73,7 @@ def surroundings(view: Neighbourhood, size: tuple[float, float], title: str) -> 
     return picture
 
 
-def _placed(nodes: list[ViewNode], width: float, height: float) -> dict[str, tuple[float, float]]:
+def _placed(nodes: list[ViewNode], width: float, height: float) -> dict[str, Point]:
     """Positions of the view, scaled into the picture."""
     if not nodes:
         return {}
