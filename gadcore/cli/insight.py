@@ -65,9 +65,9 @@ def _audit_lines(report: AuditReport) -> list[str]:
         return there.replace(f"({TUNE})", "(`queue --audit-share 0.15 --keep` mixes them in)")
 
     rows = [
-        (f"precision of the top {report.top:,}", *_percent(report.precision, report.precision_interval)),
-        ("anomalies left", *_count(report.left, report.left_interval)),
-        ("recall so far", *_percent(report.recall, report.recall_interval)),
+        (f"precision of the top {report.top:,}", *_told(report.precision, report.precision_interval, ".0%")),
+        ("anomalies left", *_told(report.left, report.left_interval, ",.0f")),
+        ("recall so far", *_told(report.recall, report.recall_interval, ".0%")),
     ]
     reasons = (report.precision_reason, report.reason, report.recall_reason)
     shown = [(*row[:3], "" if row[1] else in_the_shell(reason)) for row, reason in zip(rows, reasons)]
@@ -83,16 +83,11 @@ def _audit_lines(report: AuditReport) -> list[str]:
     ]
 
 
-def _percent(value: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
+def _told(value: float | None, interval: tuple[float, float] | None, form: str) -> tuple[str, str]:
+    """A figure and its interval as text; empty where there is none."""
     if value is None or interval is None:
         return "", ""
-    return f"{value:.0%}", f"{interval[0]:.0%} to {interval[1]:.0%}"
-
-
-def _count(value: float | None, interval: tuple[float, float] | None) -> tuple[str, str]:
-    if value is None or interval is None:
-        return "", ""
-    return f"{value:,.0f}", f"{interval[0]:,.0f} to {interval[1]:,.0f}"
+    return f"{value:{form}}", f"{interval[0]:{form}} to {interval[1]:{form}}"
 
 
 def show_moved(given: Namespace) -> None:
@@ -109,16 +104,10 @@ def show_moved(given: Namespace) -> None:
 
 
 def _mover_table(movers: list[Mover]) -> str:
+    names = [mover.name if mover.name != mover.node_id else "" for mover in movers]
     rows = [
-        (
-            mover.node_id,
-            mover.name if mover.name != mover.node_id else "",
-            mover.rank_before,
-            mover.rank_now,
-            mover.verdict,
-            behind(mover),
-        )
-        for mover in movers
+        (mover.node_id, name, mover.rank_before, mover.rank_now, mover.verdict, behind(mover))
+        for mover, name in zip(movers, names)
     ]
     return table(("node", "name", "was", "is", "verdict", "labels behind it"), rows)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.drawing import GRID, GROUND, Picture, Point
+from gadcore.drawing import GRID, GROUND, Picture
 
 SIDE, GAP, TOP = 220, 14, 26  # size of a panel, room between panels, room for its title
 LEFT, BOTTOM = 44, 40  # room for the labels of the axes
@@ -101,17 +101,17 @@ def _curves(picture: Picture, lines: Sequence[Curve], left: float, top: float) -
     """The lines of a panel with their axes: x by its logarithm, y linearly."""
     low, high = _range(lines)
     across = _along(lines)
-    ticks = [(float(v), top + SIDE - (v - low) / (high - low) * SIDE) for v in np.linspace(low, high, 6)]
-    for value, y in ticks:
-        picture.line((left, y), (left + SIDE, y), colour=GRID, width=0.6)
-        picture.text((left - 6, y + 4), f"{value:g}", TEXT, anchor="end")
+
+    def down(y: float) -> float:
+        return top + SIDE - (y - low) / (high - low) * SIDE
+
+    for value in np.linspace(low, high, 6).tolist():
+        picture.line((left, down(value)), (left + SIDE, down(value)), colour=GRID, width=0.6)
+        picture.text((left - 6, down(value) + 4), f"{value:g}", TEXT, anchor="end")
     for value in sorted({float(v) for each in lines for v in each.x}):
         picture.text((left + across(value), top + SIDE + 16), f"{value:g}", TEXT, anchor="middle")
     for each in lines:
-        places: list[Point] = [
-            (left + across(x), top + SIDE - (y - low) / (high - low) * SIDE)
-            for x, y in zip(each.x, each.y, strict=True)
-        ]
+        places = [(left + across(x), down(y)) for x, y in zip(each.x, each.y, strict=True)]
         picture.line(*places, colour=each.colour, width=1.8, dash=each.dash)
         for place in places:
             picture.circle(place, 2.6, each.colour)

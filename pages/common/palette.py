@@ -41,9 +41,7 @@ QUANTITY_SCALE: Final[list[tuple[float, str]]] = [
     (0.75, "#BFAE60"),
     (1.0, "#F0D95B"),
 ]
-CATEGORIES: Final[tuple[str, ...]] = tuple(
-    ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8AC2B", "#7F6FB0"]
-)
+CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8AC2B", "#7F6FB0")
 OTHER: Final = "#A3A8AE"  # categories beyond the named ones, and empty cells
 
 

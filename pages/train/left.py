@@ -32,10 +32,10 @@ def show_left(workspace: Workspace) -> None:
         workspace.set_preference("least_recall", wanted / 100)
     report = workspace.insight.audit(k)
     figures = (
-        (f"Precision of the top {report.top:,}", _percent(report.precision), precision_words(report)),
-        ("Anomalies left", _count(report.left), left_words(report)),
-        ("Found so far", _percent(report.recall), recall_words(report)),
-        ("Labels since the last hit", _since_hit(report), hit_words(report)),
+        (f"Precision of the top {report.top:,}", _figure(report.precision, ".0%"), precision_words(report)),
+        ("Anomalies left", _figure(report.left), left_words(report)),
+        ("Found so far", _figure(report.recall, ".0%"), recall_words(report)),
+        ("Labels since the last hit", _figure(report.since_hit if report.found else None), hit_words(report)),
     )
     figure_cards(figures)
     if report.left is not None and report.left_interval is not None:
@@ -107,13 +107,5 @@ def _bar(value: float, name: str, hover: str, **look: Any) -> go.Bar:
     return go.Bar(x=[value], y=[""], orientation="h", name=name, hovertemplate=hover, **look)
 
 
-def _since_hit(report: AuditReport) -> str:
-    return f"{report.since_hit:,}" if report.found else "–"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _count(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
+def _figure(value: float | None, form: str = ",.0f") -> str:
+    return "–" if value is None else f"{value:{form}}"

@@ -143,10 +143,8 @@ def _shape(shape: Shape, height: float) -> Any:
         return shapes.Polygon(flat, fillColor=fill, **line)
     if shape.kind == "circle":
         return shapes.Circle(*flat, shape.size, fillColor=fill, **line)
-    text, font = _known(shape.text), _fonts()[shape.bold]
-    return shapes.String(
-        *flat, text, fontName=font, fontSize=shape.size, fillColor=fill, textAnchor=shape.anchor
-    )
+    look = {"fontName": _fonts()[shape.bold], "fontSize": shape.size, "textAnchor": shape.anchor}
+    return shapes.String(*flat, _known(shape.text), fillColor=fill, **look)
 
 
 @cache
