@@ -208,6 +208,6 @@ def _pairs(shared: Iterable[Verdicts], involved: Sequence[str]) -> list[AnalystP
         both = [(verdicts[a], verdicts[b]) for verdicts in shared if a in verdicts and b in verdicts]
         if not both:
             continue
-        kappa = cohen_kappa(*map(list, zip(*both))) if len(both) >= LEAST else None
+        kappa = cohen_kappa(*zip(*both)) if len(both) >= LEAST else None
         found.append(AnalystPair((a, b), len(both), sum(one is two for one, two in both), kappa))
     return sorted(found, key=lambda pair: (-pair.nodes, pair.analysts))

@@ -107,7 +107,7 @@ def show_model_download(workspace: Workspace, run: RunInfo) -> None:
 
 def _download(title: str, make: Callable[[], bytes], name: str, mime: str, key: str, **look: Any) -> None:
     """A button whose file is made on the click; the page does not run again for it."""
-    style = {"icon": ":material/download:"}
+    style: dict[str, Any] = {"icon": ":material/download:"}
     if title == "Manifest":
         style = {"icon": ":material/verified:", "type": "tertiary"}
     st.download_button(title, make, name, mime, key, on_click="ignore", **(style | look))

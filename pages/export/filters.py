@@ -71,7 +71,7 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
         return
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     bar = st.column_config.ProgressColumn
-    preview = {
+    preview: dict[Any, Any] = {
         "rank": number("Rank", width="small"),
         "node_id": "Node",
         "name": "Name",

@@ -148,7 +148,7 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
         }
     )
     text = st.column_config.TextColumn
-    columns = {
+    columns: dict[Any, Any] = {
         "rank": st.column_config.NumberColumn("Rank", format="%d", width=52),
         "name": text("Node", width=102),
         "id": text("Id", width=62),

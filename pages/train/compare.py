@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -74,7 +75,7 @@ def _movers(rows: Sequence[QueueRow]) -> None:
         return
     names = ("node", "name", "places", "rank now", "verdict")
     shown = [(row.node_id, row.name, row.moved, row.rank, row.verdict or "") for row in rows[:_LISTED]]
-    signed = {"places": st.column_config.NumberColumn(format="%+d")}
+    signed: dict[Any, Any] = {"places": st.column_config.NumberColumn(format="%+d")}
     st.dataframe([dict(zip(names, row)) for row in shown], hide_index=True, column_config=signed)
 
 

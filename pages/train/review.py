@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -61,7 +62,7 @@ def show_agreement(workspace: Workspace) -> None:
     if len(found.pairs) > 1:
         names = ("analysts", "shared nodes", "agreed", "kappa")
         rows = [(" and ".join(pair.analysts), pair.nodes, pair.agreed, pair.kappa) for pair in found.pairs]
-        digits = {"kappa": st.column_config.NumberColumn(format="%.2f")}
+        digits: dict[Any, Any] = {"kappa": st.column_config.NumberColumn(format="%.2f")}
         st.dataframe([dict(zip(names, row)) for row in rows], hide_index=True, column_config=digits)
     if found.disputed:
         st.markdown(f"**Disputed: {len(found.disputed):,}**")
