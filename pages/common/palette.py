@@ -16,13 +16,13 @@ ANOMALOUS, NORMAL, UNSURE = (drawing.VERDICT_COLOURS[word] for word in ("anomalo
 UNLABELLED: Final = "#8C96A3"
 ACCENT: Final = "#009E73"  # the current case, a selection
 
-VERDICT_COLOURS: Final[dict[str | None, str]] = {**drawing.VERDICT_COLOURS, None: UNLABELLED}
+VERDICT_COLOURS: Final[dict[str | None, str]] = drawing.VERDICT_COLOURS | {None: UNLABELLED}
 VERDICT_WORDS: Final[dict[str | None, str]] = {
     **{word: word.capitalize() for word in drawing.VERDICT_COLOURS},
     None: "No verdict",
 }
 # shape names of vis-network and of plotly
-GRAPH_SHAPES: Final[dict[str | None, str]] = {**drawing.VERDICT_SHAPES, None: "dot"}
+GRAPH_SHAPES: Final[dict[str | None, str]] = drawing.VERDICT_SHAPES | {None: "dot"}
 PLOT_SYMBOLS: Final[dict[str | None, str]] = {**GRAPH_SHAPES, "unsure": "triangle-up", None: "circle"}
 
 # (share of the way up, colour): most of the range is quiet, the top tenth stands out
