@@ -12,6 +12,7 @@ import numpy as np
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True)
-class ProposedRing:
+class ProposedGroup:
     """Nodes that belong together, the one asked about first, and why; no reason where it stands alone."""
 
     node_ids: list[str]
@@ -222,6 +223,11 @@ def neutral(cell: Any) -> Any:
     if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
         return "'" + cell
     return cell
+
+
+def xml_text(value: Any) -> Any:
+    """Text without the characters that XML cannot hold; other types as they are."""
+    return _NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def as_json(value: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.common.page import errors_shown, open_page
-from pages.map import whole_page
+from pages.map.explorer import show_map_page
 
 workspace = open_page("Map")
 st.title("Map")
 with errors_shown():
-    whole_page.draw(workspace)
+    show_map_page(workspace)

@@ -1,4 +1,4 @@
-"""A workspace in memory with what exports and reports read: no data base, no training, every value known."""
+"""A workspace in memory with what exports and reports read: no database, no training, every value known."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ CORE = ROOT / "gadcore"
 LAYERS = [
     {"errors", "settings", "metrics"},
     {"graph"},
-    {"records", "ingest"},
+    {"records", "drawing", "ingest"},
     {"detectors"},
     {"loop", "insight", "studies"},
     {"store"},

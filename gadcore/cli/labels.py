@@ -1,4 +1,4 @@
-"""label, ring, undo, redo, note, labels import, labels export."""
+"""label, group, undo, redo, note, labels import, labels export."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gadcore.cli.show import out, table
 if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
     from gadcore.graph.labels import LabelEvent, Verdict
-    from gadcore.records import ProposedRing
+    from gadcore.records import ProposedGroup
 
 
 def add_commands(commands: Commands) -> None:
@@ -42,22 +42,22 @@ def add_commands(commands: Commands) -> None:
     )
     label.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
-    ring = add("ring", show_ring, "the group around a node, and why it is one", "ring -p demo A10434")
-    ring.add_argument("node", metavar="NODE")
-    ring.add_argument(
+    group = add("group", show_group, "the group around a node, and why it is one", "group -p demo A10434")
+    group.add_argument("node", metavar="NODE")
+    group.add_argument(
         "--label",
         type=_verdict,
         metavar="VERDICT",
         help="record this verdict for the whole group, as one event",
     )
-    ring.add_argument(
+    group.add_argument(
         "--group",
         choices=("one", "root", "full"),
         default="root",
         help="what all nodes but NODE count as together: one verdict, √m, or in full (default: root)",
     )
-    ring.add_argument("--note", default="", help="why")
-    ring.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
+    group.add_argument("--note", default="", help="why")
+    group.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
     for name, summary in (("undo", "take back your last verdict"), ("redo", "restore what was taken back")):
         parser = add(name, toggle, summary, f"{name} -p demo")
@@ -119,22 +119,22 @@ def _settle(given: Namespace, project: gadcore.Workspace) -> None:
     out(given, {"events": events, "counts": counts}, *lines, _counted(counts))
 
 
-def show_ring(given: Namespace) -> None:
+def show_group(given: Namespace) -> None:
     """The proposed group with its reason and weights; with ``--label`` one verdict for it.
 
     Nodes with a verdict of their own keep it, but for the one asked about; one given with a group gives way.
     """
     project = gadcore.Workspace.open(given.project)
-    ring = project.cases.group(given.node)
-    alone = {given.node, *project.verdicts.given_singly(ring.node_ids)}
-    others = [node for node in ring.node_ids if node not in alone]
-    lines = [_ring_table(project, ring), f"Why: {ring.reason or 'no group, it stands alone'}."]
+    group = project.cases.group(given.node)
+    alone = {given.node, *project.verdicts.given_singly(group.node_ids)}
+    others = [node for node in group.node_ids if node not in alone]
+    lines = [_group_table(project, group), f"Why: {group.reason or 'no group, it stands alone'}."]
     if given.label is None:
         counts = _counting(len(others))
-        out(given, {"ring": ring, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
+        out(given, {"group": group, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
         return
     events = project.verdicts.record_group(
-        ring.node_ids,
+        group.node_ids,
         given.label,
         analyst=given.analyst,
         note=given.note,
@@ -144,12 +144,12 @@ def show_ring(given: Namespace) -> None:
         offers=project.cases.offers_of([given.node]),
     )
     done = _done(events) + _together(events) + _checked(events)
-    document = {"ring": ring, "events": events, "kept": events.kept}
+    document = {"group": group, "events": events, "kept": events.kept}
     out(given, document, *lines, done, *_kept_line(events.kept), _counted(project.verdicts.counts()))
 
 
-def _ring_table(project: gadcore.Workspace, ring: ProposedRing) -> str:
-    cards = [project.cases.card(node).row for node in ring.node_ids]
+def _group_table(project: gadcore.Workspace, group: ProposedGroup) -> str:
+    cards = [project.cases.card(node).row for node in group.node_ids]
     rows = [(c.node_id, c.name if c.name != c.node_id else "", c.rank, c.verdict) for c in cards]
     return table(("node", "name", "rank", "verdict"), rows)
 

@@ -57,7 +57,7 @@ def train(given: Namespace) -> None:
 
 
 def parameters(pairs: list[str]) -> dict[str, Any]:
-    """KEY=VALUE pairs; a value is JSON where it reads as such (8, 0.1, true, null), else text."""
+    """KEY=VALUE pairs; a value is JSON where it reads as such (8, 0.1, true, null), otherwise text."""
     found: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

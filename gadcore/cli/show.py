@@ -19,7 +19,7 @@ AUDIT = "audit"  # strategy of cases that were drawn at random
 
 
 def out(given: Namespace, document: Any, *lines: str) -> None:
-    """The document with ``--json``, else the lines."""
+    """The document with ``--json``, otherwise the lines."""
     if given.json:
         from gadcore.records import as_json
 

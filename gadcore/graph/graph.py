@@ -110,7 +110,7 @@ class Graph:
         return self.adjacency.indices[a:b].astype(np.int64), self.adjacency.data[a:b]
 
     def display_name(self, node: int) -> str:
-        """The name column where there is one, else the id."""
+        """The name column where there is one, otherwise the id."""
         if self.label_column and self.label_column in self.node_table:
             value = self.node_table[self.label_column].iat[node]
             if isinstance(value, str) and value.strip():

@@ -38,7 +38,7 @@ Verdicts = Mapping[str, Verdict]  # analyst -> verdict
 
 
 @dataclass(frozen=True)
-class Pair:
+class AnalystPair:
     """Two analysts on the nodes that both judged."""
 
     analysts: tuple[str, str]
@@ -65,7 +65,7 @@ class Agreement:
     method: str  # "Cohen", "Fleiss" or ""
     kappa: float | None
     words: str  # "substantial", …
-    pairs: list[Pair]
+    pairs: list[AnalystPair]
     disputed: list[Dispute]
     settled: int  # disputes that were adjudicated, and to which nobody has objected since
     reason: str
@@ -148,10 +148,8 @@ def judges(events: Iterable[LabelEvent]) -> dict[str, set[str]]:
 
 def _in_order(events: Iterable[LabelEvent]) -> list[tuple[LabelEvent, Verdict]]:
     """Label events with their verdicts, oldest first."""
-    given = [
-        (event, event.verdict) for event in events if event.kind == "label" and event.verdict is not None
-    ]
-    return sorted(given, key=lambda pair: pair[0].id)
+    labels = sorted((event for event in events if event.kind == "label"), key=lambda event: event.id)
+    return [(event, event.verdict) for event in labels if event.verdict is not None]
 
 
 def _end_if_objected(settled: dict[str, Verdict], event: LabelEvent) -> None:
@@ -189,14 +187,11 @@ def in_words(kappa: float) -> str:
 def _kappa(shared: Sequence[Verdicts], involved: Sequence[str], analysts: int) -> tuple[float | None, str]:
     """Kappa, or None and why."""
     if analysts < 2:
-        return None, "Agreement needs verdicts by two analysts; so far there is " + (
-            "one." if analysts else "none."
-        )
+        there = "one" if analysts else "none"
+        return None, f"Agreement needs verdicts by two analysts; so far there is {there}."
     if len(shared) < LEAST:
-        return None, (
-            f"{len(shared)} of at least {LEAST} nodes were judged by two analysts: "
-            "have a colleague judge some of the same cases."
-        )
+        judged = f"{len(shared)} of at least {LEAST} nodes were judged by two analysts"
+        return None, f"{judged}: have a colleague judge some of the same cases."
     if len(involved) == 2:
         kappa = cohen_kappa([v[involved[0]] for v in shared], [v[involved[1]] for v in shared])
     else:
@@ -206,15 +201,13 @@ def _kappa(shared: Sequence[Verdicts], involved: Sequence[str], analysts: int) -
     return kappa, ""
 
 
-def _pairs(shared: Iterable[Verdicts], involved: Sequence[str]) -> list[Pair]:
+def _pairs(shared: Iterable[Verdicts], involved: Sequence[str]) -> list[AnalystPair]:
     """Every two analysts with a node in common, most nodes first."""
     shared, found = list(shared), []
     for a, b in combinations(involved, 2):
         both = [(verdicts[a], verdicts[b]) for verdicts in shared if a in verdicts and b in verdicts]
         if not both:
             continue
-        kappa = (
-            cohen_kappa([one for one, _ in both], [two for _, two in both]) if len(both) >= LEAST else None
-        )
-        found.append(Pair((a, b), len(both), sum(one is two for one, two in both), kappa))
+        kappa = cohen_kappa(*zip(*both)) if len(both) >= LEAST else None
+        found.append(AnalystPair((a, b), len(both), sum(one is two for one, two in both), kappa))
     return sorted(found, key=lambda pair: (-pair.nodes, pair.analysts))

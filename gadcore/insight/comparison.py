@@ -73,22 +73,16 @@ def advice(found: Sequence[Estimate], default: str, title: Callable[[str], str] 
         return "The labels do not give an estimate yet: mark at least two normal and two anomalous nodes."
     best, fallback = known[0], title(default)
     if best.rarer < LEAST or best.low is None:
-        return (
-            f"Too few labels to tell models apart: {best.run.normal} normal, {best.run.anomalous} anomalous. "
-            f"Until there are more, trust {fallback}."
-        )
+        labels = f"{best.run.normal} normal, {best.run.anomalous} anomalous"
+        return f"Too few labels to tell models apart: {labels}. Until there are more, trust {fallback}."
     close = [e.run.model for e in known[1:] if (e.auc or 0.0) >= best.low]
-    leader = title(best.run.model)
     if not close:
-        return f"{leader} is clearly ahead on your labels."
+        return f"{title(best.run.model)} is clearly ahead on your labels."
+    ahead = f"{title(best.run.model)} has the highest figure"
+    noise = "within the noise of your labels"
     if default in close:
-        return (
-            f"{leader} has the highest figure, but its lead over {fallback} is within the noise of your "
-            f"labels. {fallback} remains the safe choice."
-        )
-    return (
-        f"{leader} has the highest figure; {_are([title(m) for m in close])} within the noise of your labels."
-    )
+        return f"{ahead}, but its lead over {fallback} is {noise}. {fallback} remains the safe choice."
+    return f"{ahead}; {_are([title(m) for m in close])} {noise}."
 
 
 def _are(names: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ scores, nodes that rank low and are not confirmed are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import pandas as pd
 from gadcore.graph import Graph
 from gadcore.graph.labels import Labels
 from gadcore.metrics import percentile_ranks
+from gadcore.records import ProposedGroup
 
 CAP = 30  # largest group proposed
 TIGHT = 10  # largest group found by links alone
@@ -28,36 +28,24 @@ _DATE = r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{2,4}"
 BROAD = 0.85  # share of links leaving the group above which there is no group to speak of
 
 
-@dataclass(frozen=True)
-class Ring:
-    """A proposed group, the start first; empty reason when only the start is in it."""
-
-    nodes: list[int]
-    reason: str
-
-
-def propose_ring(
+def propose_group(
     graph: Graph,
     node: int,
     labels: Labels | None = None,
     scores: npt.NDArray[np.floating] | None = None,
     cap: int = CAP,
-) -> Ring:
-    """The ring around ``node``: shared rare values, else the tight group of its links."""
+) -> ProposedGroup:
+    """The group around ``node``, itself first: who shares a rare value with it, and who is tightly linked."""
     labels = Labels.none() if labels is None else labels
     percentile = None if scores is None else percentile_ranks(scores)
     shared, column = _shared_value(graph, node)
     linked = [v for v in _tight_group(graph, node, min(cap, TIGHT)) if _suspect(v, labels, percentile)]
     members = [v for v in shared if v not in set(labels.normal.tolist())]
     group = list(dict.fromkeys([node, *members, *(v for v in linked if v != node)]))[:cap]
-    if len(group) == 1:
-        return Ring(group, "")
     value = f"{column.replace('_', ' ')} {graph.node_table[column].iat[node]}" if members else ""
-    linked_only = len(set(group) - {node, *members})
-    return Ring(
-        group,
-        _reason(graph.display_name(node), value, len(shared) + 1, len(shared) - len(members), linked_only),
-    )
+    cleared, linked_only = len(shared) - len(members), len(set(group) - {node, *members})
+    reason = _reason(graph.display_name(node), value, len(shared) + 1, cleared, linked_only)
+    return ProposedGroup([str(graph.node_ids[v]) for v in group], reason)
 
 
 def _suspect(node: int, labels: Labels, percentile: npt.NDArray[np.float64] | None) -> bool:

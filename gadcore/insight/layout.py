@@ -9,6 +9,8 @@ the one before than ``REDRAWN`` is a different picture; it is shown as it is.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -105,18 +107,34 @@ def _draw(kind: str, h: Array, previous: Array | None, seed: int) -> tuple[Float
 
 
 def _umap(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
-    import umap
-
     start = pca(h) if previous is None else np.asarray(previous)
     start = (start - start.mean(axis=0)) * (START_WIDTH / max(width(start), 1e-9))
-    model = umap.UMAP(
-        n_neighbors=min(15, len(h) - 1),
-        init=start.astype(np.float32),
-        n_epochs=200 if previous is None else 60,
-        random_state=seed,
-        n_jobs=1,
-    ).fit(h.astype(np.float32))
+    model = (
+        _umap_library()
+        .UMAP(
+            n_neighbors=min(15, len(h) - 1),
+            init=start.astype(np.float32),
+            n_epochs=200 if previous is None else 60,
+            random_state=seed,
+            n_jobs=1,
+        )
+        .fit(h.astype(np.float32))
+    )
     return np.asarray(model.embedding_, dtype=np.float32), model
+
+
+@cache
+def _umap_library() -> Any:
+    """UMAP with its compiled code kept on disk: the first map of a later process waits for no compiler."""
+    import umap
+    from numba.core.dispatcher import Dispatcher
+
+    for module in (umap.layouts, umap.umap_, umap.utils):
+        for part in vars(module).values():
+            if isinstance(part, Dispatcher) and part.__module__.startswith("umap."):
+                with suppress(RuntimeError):  # no folder to write to
+                    part.enable_caching()
+    return umap
 
 
 def _tsne(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:

@@ -4,7 +4,7 @@ Movers are ranked by log₂(rank before / rank now), so that a rise from 800 to 
 18,000 to 9,000. Named are the new, changed or taken back labels that push a mover's way most by the linear
 head of provisional.py, each with its share of that push (influence.py). The head stands for the run only
 where it moves the node as the run did: the same way, and at least half as far. There places are told too,
-else that it does not explain the move. Without such a head, a label pushes up (towards anomalous) or
+elsewhere that it does not explain the move. Without such a head, a label pushes up (towards anomalous) or
 down, and of those that push a mover's way the nearest are named:
 
     nearness = cosine in the embedding (centred, at least 0) · closeness in the graph
@@ -181,7 +181,7 @@ def movers(
 ) -> tuple[list[Mover], list[Mover]]:
     """Up to ``n`` nodes that rose most and that fell most; ``space`` is an (N, K) embedding, if any.
 
-    Causes come from ``influence`` where there is one, else from nearness in ``space`` and the graph.
+    Causes come from ``influence`` where there is one, otherwise from nearness in ``space`` and the graph.
     """
     shift = np.log2(before.rank / after.rank)
     changes = label_changes(graph, before.labels, after.labels)
@@ -204,16 +204,12 @@ def movers(
 def _mover(
     graph: Graph, node: int, before: Ranking, after: Ranking, causes: list[Cause], head: int | None
 ) -> Mover:
-    node_id = str(graph.node_ids[node])
-    return Mover(
-        node_id,
-        graph.display_name(node),
-        int(before.rank[node]),
-        int(after.rank[node]),
+    node_id, name = str(graph.node_ids[node]), graph.display_name(node)
+    ranks, verdict = (
+        (int(before.rank[node]), int(after.rank[node])),
         after.labels.get(node_id, (None, 0.0))[0],
-        causes,
-        head,
     )
+    return Mover(node_id, name, *ranks, verdict, causes, head)
 
 
 def responsible_changes(
@@ -223,11 +219,8 @@ def responsible_changes(
 
     What a single label does in places is told only where the head moves the node as the run did.
     """
-    at, now, then = (
-        np.array([change.node for change in changes], dtype=np.int64),
-        np.array([change.now for change in changes]),
-        np.array([change.then for change in changes]),
-    )
+    at = np.array([change.node for change in changes], dtype=np.int64)
+    now, then = (np.array([getattr(change, name) for change in changes]) for name in ("now", "then"))
     parts, bends = influence.parts(at, now, then), influence.bends(at, now, then)
     heads = influence.places([(int(node), 0) for node in nodes], parts.sum(axis=0, keepdims=True))
     named = _most_responsible(influence.shifts(nodes, parts), np.sign(moves))
@@ -271,30 +264,18 @@ def nearest_changes(
     nearness = _alike(space, nodes, at) * (APART + (1 - APART) * np.where(adjacent, 1.0, overlap))
     own = nodes[:, None] == at[None, :]
     nearness[own] = 1.0
-    found = []
-    for i in range(len(nodes)):
-        best = np.argsort(-nearness[i], kind="stable")[:CAUSES]
-        words = [_link(bool(own[i, j]), bool(adjacent[i, j]), int(shared[i, j])) for j in best]
-        found.append(
-            [
-                _cause(graph, changes[j], float(nearness[i, j]), link)
-                for j, link in zip(best, words)
-                if nearness[i, j] >= LEAST
-            ]
-        )
+    found: list[list[Cause]] = [[] for _ in nodes]
+    for i, causes in enumerate(found):
+        for j in np.argsort(-nearness[i], kind="stable")[:CAUSES]:
+            if nearness[i, j] >= LEAST:
+                link = _link(bool(own[i, j]), bool(adjacent[i, j]), int(shared[i, j]))
+                causes.append(_cause(graph, changes[j], float(nearness[i, j]), link))
     return found
 
 
 def _cause(graph: Graph, change: Change, nearness: float, link: str) -> Cause:
-    return Cause(
-        str(graph.node_ids[change.node]),
-        graph.display_name(change.node),
-        change.verdict,
-        change.before,
-        change.words,
-        nearness,
-        link,
-    )
+    node_id, name = str(graph.node_ids[change.node]), graph.display_name(change.node)
+    return Cause(node_id, name, change.verdict, change.before, change.words, nearness, link)
 
 
 def _links(graph: Graph, nodes: IntArray, others: IntArray) -> tuple[npt.NDArray[np.bool_], Array, Array]:
@@ -330,7 +311,7 @@ def _link(own: bool, adjacent: bool, shared: int, *, alike: bool = True) -> str:
 
 
 def other_differences(before: RunInfo, after: RunInfo) -> str:
-    """A sentence when more than the labels changed between two runs, else an empty text."""
+    """A sentence when more than the labels changed between two runs, otherwise an empty text."""
     names = (("model", "model"), ("params", "parameters"), ("seed", "seed"))
     changed = [word for key, word in names if getattr(before, key) != getattr(after, key)]
     if not changed:

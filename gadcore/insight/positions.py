@@ -34,7 +34,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Batch:
-    """Nodes that came into view together, in ascending order, each with the node it hangs on."""
+    """Nodes that came into view together, in ascending order, each with the node it was reached from."""
 
     rows: Sequence[int]
     parents: Sequence[int]

@@ -84,17 +84,13 @@ def total(found: Iterable[Doubt]) -> float:
 
 def analyst_doubts(graph: Graph, disputed: Iterable[Dispute]) -> list[Doubt]:
     """Nodes on which analysts disagree."""
-    return [
-        Doubt(
-            graph.index_of(dispute.node_id),
-            "analysts",
-            1.0,
-            "analysts disagree: "
-            + ", ".join(f"{name} says {word}" for name, word in dispute.verdicts.items()),
-        )
-        for dispute in disputed
-        if dispute.node_id in graph
-    ]
+    found = []
+    for dispute in disputed:
+        if dispute.node_id in graph:
+            said = ", ".join(f"{name} says {word}" for name, word in dispute.verdicts.items())
+            node = graph.index_of(dispute.node_id)
+            found.append(Doubt(node, "analysts", 1.0, f"analysts disagree: {said}"))
+    return found
 
 
 def model_doubts(labels: Labels, out_of_fold: npt.NDArray[Any] | None) -> list[Doubt]:

@@ -31,8 +31,8 @@ hit in u and as a miss in l.
 with l, u of the latest draws of the stratum, and so on down when U > M_0. Before there are draws that is
 [a, a + U]: certain, and narrow once most of the list has a verdict.
 
-A random check that is answered by labelling its ring is a draw like any other: the anomalous ones would be
-missing else. The other members of a group are never draws. They count as labelled and, if anomalous, as
+A random check that is answered by labelling its group is a draw like any other: the anomalous ones would be
+missing otherwise. The other members of a group are never draws. They count as labelled and, if anomalous, as
 found, although nobody looked at them: wrong members make "found" too high.
 """
 

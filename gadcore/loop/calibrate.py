@@ -5,11 +5,11 @@
 a and b maximise the weighted likelihood of the labels, each at the percentile that a model gave it which did
 not see it; there are none when a ≤ 0. A label chosen by a query stands for itself. One of the m_h labels that
 the audit drew from stratum h stands also for its share of the M_h unlabelled nodes there, 1 + M_h/m_h labels,
-and is counted as at most MOST: while draws are few, one that happens to be anomalous would else decide alone.
+and is counted as at most MOST: while draws are few, an anomalous one would decide alone otherwise.
 Over 240 simulated sessions on three graphs 5 was the largest of 3, 5, 10, 20 and no limit that was nowhere
 clearly worse than equal weights, and had most of what the others gain. n₊ anomalous labels vouch for no more
 than the rule of succession allows: the top of the ranking lies beyond the labels that the line was fitted to,
-where it would promise certainty. Labels of a ring count by their weight.
+where it would promise certainty. Labels of a group count by their weight.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gadcore.loop.strategies.sampling import stratum_of, stratum_sizes
 
 Array = npt.NDArray[np.float64]
 
-LEAST = 5  # verdicts of each class; labels of a ring together count by their weight
+LEAST = 5  # verdicts of each class; labels of a group together count by their weight
 MOST = 5.0  # labels that one draw may count as
 PULL = 1e-2  # strength of the prior a = 1: keeps the fit finite when the classes do not overlap
 BANDS = ((0.05, "under 5 %"), (0.2, "5–20 %"), (0.5, "20–50 %"), (0.8, "50–80 %"), (1.01, "over 80 %"))
@@ -44,7 +44,7 @@ class Evidence:
     @property
     def missing(self) -> int:
         """Verdicts short of what a probability needs."""
-        return max(0, ceil(LEAST - self.weight - 1e-9))  # weights of a ring add up with a rounding error
+        return max(0, ceil(LEAST - self.weight - 1e-9))  # weights of a group add up with a rounding error
 
     def said(self, word: str) -> str:
         """E.g. "6 anomalous", or "6 anomalous (some given with a group: they count as 1)"."""

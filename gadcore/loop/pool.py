@@ -100,7 +100,7 @@ class Pool:
 
     @cached_property
     def space(self) -> npt.NDArray[np.float32]:
-        """(N, r) geometry for diversity: the basis, else the embedding, else the score alone."""
+        """(N, r) geometry for diversity: the basis, or the embedding, or the score alone."""
         if self.basis is not None:
             return np.asarray(self.basis, dtype=np.float32)
         if self.embedding is not None:

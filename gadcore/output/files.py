@@ -10,8 +10,7 @@ import hashlib
 import io
 import json
 import platform
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -26,7 +25,7 @@ import scipy.sparse as sp
 from gadcore import __version__
 from gadcore.errors import InputError
 from gadcore.output.flagged import Filters, parameters_of, result_in_use, select, table_of
-from gadcore.records import as_json, neutral
+from gadcore.records import as_json, neutral, xml_text
 
 if TYPE_CHECKING:
     from gadcore.workspace import Workspace
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "jsonl": "application/x-ndjson"}
 FORMATS |= {"graphml": "application/graphml+xml", "gexf": "application/gexf+xml"}
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VERSIONED = ("numpy", "pandas", "pyarrow", "networkx")
 
 
@@ -65,34 +63,23 @@ class Manifest:
         return json.dumps(as_json(self), indent=2, ensure_ascii=False) + "\n"
 
 
-def export(
-    workspace: Workspace,
-    out: str | Path,
-    *,
-    format: str | None = None,
-    top: int | None = None,
-    min_score: float | None = None,
-    min_percentile: float | None = None,
-    verdict: str | Sequence[str] | None = None,
-    min_probability: float | None = None,
-    keep_marked: bool = False,
-) -> Manifest:
-    """Write the flagged list to ``out`` (the suffix names the format), ``<out>.manifest.json`` beside it."""
-    path = Path(out)
+def export(workspace: Workspace, out: str | Path, *, format: str | None = None, **filters: Any) -> Manifest:
+    """Write the flagged list to ``out`` (the suffix names the format), ``<out>.manifest.json`` beside it.
+
+    ``filters`` are the fields of ``Filters``: top, min_score, verdict, …
+    """
+    path, chosen = Path(out), Filters(**filters)
     kind = _format(path, format)
-    words = verdict if verdict is None or isinstance(verdict, str) else tuple(verdict)
-    filters = Filters(top, min_score, min_percentile, words, min_probability, keep_marked)
-    table = table_of(workspace, select(workspace, filters))
+    table = table_of(workspace, select(workspace, chosen))
     content = render(workspace, table, kind)
-    manifest = manifest_of(workspace, table, content, kind, filters, path.name)
+    manifest = manifest_of(workspace, table, content, kind, chosen, path.name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         path.with_name(path.name + ".manifest.json").write_text(manifest.text(), encoding="utf-8")
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror})", fix="choose a folder you may write to"
-        ) from error
+        found = f"{path} cannot be written ({error.strerror})"
+        raise InputError(found, fix="choose a folder you may write to") from error
     return manifest
 
 
@@ -121,6 +108,7 @@ def manifest_of(
     """The manifest of a rendered file."""
     result = result_in_use(workspace)
     info = result.info
+    now = datetime.now().astimezone().isoformat()
     return Manifest(
         file=name,
         format=format,
@@ -136,9 +124,7 @@ def manifest_of(
         graph_fingerprint=info.graph_fingerprint,
         label_hash=info.label_hash,
         current_label_hash=workspace.verdicts.labels().hash(workspace.graph),
-        exported_at=str(table["exported_at"].iat[0])
-        if len(table)
-        else datetime.now().astimezone().isoformat(),
+        exported_at=str(table["exported_at"].iat[0]) if len(table) else now,
         columns=[str(column) for column in table.columns],
         versions={**_versions(), **{f"run {key}": value for key, value in info.versions.items()}},
     )
@@ -156,10 +142,7 @@ def _versions() -> dict[str, str]:
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
     """The table as CSV, safe to open in a spreadsheet."""
-    safe = pd.DataFrame(
-        {column: [neutral(cell) for cell in table[column]] for column in table}, columns=table.columns
-    )
-    return str(safe.to_csv(index=False, lineterminator="\n")).encode()
+    return str(table.map(neutral).to_csv(index=False, lineterminator="\n")).encode()
 
 
 def _parquet(table: pd.DataFrame) -> bytes:
@@ -169,17 +152,11 @@ def _parquet(table: pd.DataFrame) -> bytes:
 
 
 def _json_lines(table: pd.DataFrame) -> bytes:
-    rows = [
-        json.dumps(as_json(_with_parameters(row)), ensure_ascii=False) for row in table.to_dict("records")
-    ]
+    nested = table
+    if "model_parameters" in table:  # JSON can nest: the parameters become an object again
+        nested = table.assign(model_parameters=table["model_parameters"].map(json.loads))
+    rows = [json.dumps(as_json(row), ensure_ascii=False) for row in nested.to_dict("records")]
     return "".join(row + "\n" for row in rows).encode()
-
-
-def _with_parameters(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON can nest: the parameters become an object again."""
-    if "model_parameters" in row:
-        row["model_parameters"] = json.loads(row["model_parameters"])
-    return row
 
 
 def _graph_bytes(workspace: Workspace, table: pd.DataFrame, write: Callable[..., None]) -> bytes:
@@ -207,8 +184,3 @@ def flagged_subgraph(workspace: Workspace, table: pd.DataFrame) -> nx.Graph:
     for i, j, weight in zip(inner.row, inner.col, inner.data):
         part.add_edge(names[i], names[j], weight=float(weight))
     return part
-
-
-def xml_text(value: Any) -> Any:
-    """Text without the characters that XML cannot hold; other types as they are."""
-    return _NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value

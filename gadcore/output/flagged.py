@@ -62,7 +62,7 @@ class Filters:
     top: int | None = None
     min_score: float | None = None
     min_percentile: float | None = None  # 0..100
-    verdict: str | tuple[str, ...] | None = None  # words of VERDICTS
+    verdict: str | Sequence[str] | None = None  # words of VERDICTS
     min_probability: float | None = None  # 0..1
     keep_marked: bool = False  # nodes marked anomalous stay, whatever their score (if ``verdict`` allows)
 
@@ -77,11 +77,26 @@ class Filters:
 
     @property
     def verdicts(self) -> tuple[str, ...] | None:
-        return (self.verdict,) if isinstance(self.verdict, str) else self.verdict
+        if self.verdict is None:
+            return None
+        return (self.verdict,) if isinstance(self.verdict, str) else tuple(self.verdict)
 
     def as_dict(self) -> dict[str, Any]:
         """The filters that are set, for the manifest."""
         return {key: value for key, value in asdict(self).items() if value is not None and value is not False}
+
+    def in_words(self) -> str:
+        """The rule as part of a sentence, e.g. "the 5 highest-ranked nodes"."""
+        least = {
+            "percentile": self.min_percentile,
+            "score": self.min_score,
+            "probability": self.min_probability,
+        }
+        parts = [] if self.verdicts is None else ["verdict " + (" or ".join(self.verdicts) or "none")]
+        parts += [f"{name} at least {value:g}" for name, value in least.items() if value is not None]
+        kept = f"nodes with {', '.join(parts)}" if parts else "nodes"
+        rule = f"the {self.top:,} highest-ranked {kept}" if self.top else f"all {kept}, by score"
+        return rule + (", and all marked anomalous" if self.keep_marked else "")
 
 
 def _within(what: str, value: float | None, top: int) -> None:
@@ -137,28 +152,19 @@ def _probable(result: Result, least: float) -> npt.NDArray[np.bool_]:
 def verdict_words(workspace: Workspace) -> npt.NDArray[np.str_]:
     """(N,) word of VERDICTS for every node."""
     coded = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
-    words = np.array([UNLABELLED, Verdict.NORMAL.value, Verdict.ANOMALOUS.value, Verdict.UNSURE.value])
-    found: npt.NDArray[np.str_] = words[
-        np.select([coded == 0, coded == 1, coded == -2], [1, 2, 3], default=0)
-    ]
-    return found
+    # the codes -2, -1, 0 and 1 of unsure, no verdict, normal and anomalous
+    words = np.array([Verdict.UNSURE.value, UNLABELLED, Verdict.NORMAL.value, Verdict.ANOMALOUS.value])
+    return np.asarray(words[coded.astype(np.int64) + 2])
 
 
 def flagged_table(
-    workspace: Workspace,
-    *,
-    top: int | None = None,
-    min_score: float | None = None,
-    min_percentile: float | None = None,
-    verdict: str | Sequence[str] | None = None,
-    min_probability: float | None = None,
-    keep_marked: bool = False,
-    exported_at: datetime | None = None,
+    workspace: Workspace, *, exported_at: datetime | None = None, **filters: Any
 ) -> pd.DataFrame:
-    """The flagged nodes, highest score first, with the columns of COLUMNS; without a filter, all nodes."""
-    words = verdict if verdict is None or isinstance(verdict, str) else tuple(verdict)
-    filters = Filters(top, min_score, min_percentile, words, min_probability, keep_marked)
-    return table_of(workspace, select(workspace, filters), exported_at=exported_at)
+    """The flagged nodes, highest score first, with the columns of COLUMNS; without a filter, all nodes.
+
+    ``filters`` are the fields of ``Filters``: top, min_score, verdict, …
+    """
+    return table_of(workspace, select(workspace, Filters(**filters)), exported_at=exported_at)
 
 
 def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | None = None) -> pd.DataFrame:

@@ -11,9 +11,9 @@ import numpy as np
 
 from gadcore.studies.embeddings import METHODS as EMBEDDED
 from gadcore.studies.embeddings import PARTS
+from gadcore.studies.panels import Curve, Dots, curve_panels, scatter_panels
 from gadcore.studies.published import EPOCHS, GRAPHS, LONGER, TRAINING_SECONDS
 from gadcore.studies.rows import load_rows
-from gadcore.studies.svg import Curve, Dots, curve_panels, scatter_panels
 
 Row = dict[str, Any]
 Sweep = dict[tuple[str, str], dict[float, dict[int, float]]]  # (graph, method) -> value -> seed -> AUC in %

@@ -9,10 +9,10 @@ from typing import Any
 
 from gadcore import worker
 from gadcore.errors import RunError
-from gadcore.insight.groups import propose_ring
+from gadcore.insight.groups import propose_group
 from gadcore.insight.neighbourhood import neighbourhood
 from gadcore.loop.order import Choice
-from gadcore.records import Neighbourhood, NodeCard, ProposedRing, QueueBasis, QueueRow
+from gadcore.records import Neighbourhood, NodeCard, ProposedGroup, QueueBasis, QueueRow
 from gadcore.workspace import node_cards, queue
 from gadcore.workspace.preferences import checked_preference
 from gadcore.workspace.project import Project
@@ -97,12 +97,11 @@ class Cases:
             scores=result.scores if result else None,
         )
 
-    def group(self, node_id: str) -> ProposedRing:
+    def group(self, node_id: str) -> ProposedGroup:
         """Nodes that belong together with this one, itself first, and why: a group to label at once."""
         project, result = self._project, self._project.result()
         scores = result.scores if result else None
-        found = propose_ring(project.graph, project.node(node_id), project.labels(), scores)
-        return ProposedRing([str(project.graph.node_ids[node]) for node in found.nodes], found.reason)
+        return propose_group(project.graph, project.node(node_id), project.labels(), scores)
 
     def score_new(
         self, path: str | Path, edges: str | Path | None = None, *, in_worker: bool = True

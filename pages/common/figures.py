@@ -132,9 +132,7 @@ def _number(value: Any) -> float | None:
     return float(value) if value is not None and np.isfinite(value) else None
 
 
-def score_scatter(
-    comparison: RunComparison, *, names: Sequence[str] | None = None, height: int = 420
-) -> go.Figure:
+def score_scatter(comparison: RunComparison, *, height: int = 420) -> go.Figure:
     """Percentile of each node in one run against another; what entered or left the top k stands out."""
     before, after = comparison.before_scores, comparison.after_scores
     if before is None or after is None:
@@ -145,16 +143,10 @@ def score_scatter(
     rest = np.flatnonzero(~entered & ~left)
     if len(rest) > MAX_POINTS:
         rest = np.sort(np.random.default_rng(0).choice(rest, MAX_POINTS, replace=False))
-    figure = go.Figure()
-    figure.add_trace(
-        go.Scatter(
-            x=[0, 100],
-            y=[0, 100],
-            mode="lines",
-            line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    same = {"color": palette.UNLABELLED, "width": 1, "dash": "dot"}
+    ends = [0, 100]
+    figure = go.Figure(
+        go.Scatter(x=ends, y=ends, mode="lines", line=same, hoverinfo="skip", showlegend=False)
     )
     groups = (
         (rest, "Other nodes", palette.UNLABELLED, "circle", 4, 0.45),
@@ -162,17 +154,14 @@ def score_scatter(
         (np.flatnonzero(entered), f"Entered the top {comparison.k}", palette.ANOMALOUS, "diamond", 9, 0.9),
     )
     for rows, name, colour, symbol, size, opacity in groups:
-        figure.add_trace(
-            go.Scattergl(
-                x=x[rows],
-                y=y[rows],
-                name=f"{name} ({len(rows):,})",
-                mode="markers",
-                text=None if names is None else [plain(names[i]) for i in rows.tolist()],
-                marker={"color": colour, "symbol": symbol, "size": size, "opacity": opacity},
-                hovertemplate=("" if names is None else "%{text}<br>")
-                + "before %{x:.1f}<br>after %{y:.1f}<extra></extra>",
-            )
+        marker = {"color": colour, "symbol": symbol, "size": size, "opacity": opacity}
+        figure.add_scattergl(
+            x=x[rows],
+            y=y[rows],
+            name=f"{name} ({len(rows):,})",
+            mode="markers",
+            marker=marker,
+            hovertemplate="before %{x:.1f}<br>after %{y:.1f}<extra></extra>",
         )
     figure.update_xaxes(title_text=f"percentile in run {comparison.before.number}", range=[-2, 102])
     figure.update_yaxes(title_text=f"percentile in run {comparison.after.number}", range=[-2, 102])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,13 +55,22 @@ def open_page(title: str) -> Workspace:
 
 
 @contextmanager
-def errors_shown() -> Iterator[None]:
-    """Show a GadError as it is written and stop the page; anything else is a defect and is raised."""
+def errors_shown(*, go_on: bool = False) -> Iterator[None]:
+    """Show a GadError as it is written and stop the page, or go on after the block; others are defects."""
     try:
         yield
     except GadError as error:
         st.error(str(error), icon=":material/error:")
-        st.stop()
+        if not go_on:
+            st.stop()
+
+
+def figure_cards(figures: Sequence[tuple[str, str, str]]) -> None:
+    """Figures side by side, each with its title and what it says in words."""
+    for column, (title, value, words) in zip(st.columns(len(figures)), figures):
+        with column.container(border=True):
+            st.metric(title, value)
+            st.caption(words)
 
 
 def _only_project() -> str | None:
@@ -76,10 +85,8 @@ def _choose(title: str, problem: str = "") -> None:
         st.warning(problem, icon=":material/warning:")
     projects = Workspace.projects()
     if not projects:
-        st.info(
-            "There is no project yet. Open the demo or load a graph on the home page; then come back here.",
-            icon=":material/info:",
-        )
+        none = "There is no project yet. Open the demo or load a graph on the home page; then come back here."
+        st.info(none, icon=":material/info:")
     else:
         st.write("Which project do you want to work on?")
         for project in projects:

@@ -10,37 +10,20 @@ from __future__ import annotations
 import json
 from typing import Final
 
-ANOMALOUS: Final = "#D55E00"
-NORMAL: Final = "#0072B2"
-UNSURE: Final = "#B5608E"
+from gadcore import drawing
+
+ANOMALOUS, NORMAL, UNSURE = (drawing.VERDICT_COLOURS[word] for word in ("anomalous", "normal", "unsure"))
 UNLABELLED: Final = "#8C96A3"
 ACCENT: Final = "#009E73"  # the current case, a selection
 
-VERDICT_COLOURS: Final[dict[str | None, str]] = {
-    "anomalous": ANOMALOUS,
-    "normal": NORMAL,
-    "unsure": UNSURE,
-    None: UNLABELLED,
-}
+VERDICT_COLOURS: Final[dict[str | None, str]] = drawing.VERDICT_COLOURS | {None: UNLABELLED}
 VERDICT_WORDS: Final[dict[str | None, str]] = {
-    "anomalous": "Anomalous",
-    "normal": "Normal",
-    "unsure": "Unsure",
+    **{word: word.capitalize() for word in drawing.VERDICT_COLOURS},
     None: "No verdict",
 }
 # shape names of vis-network and of plotly
-GRAPH_SHAPES: Final[dict[str | None, str]] = {
-    "anomalous": "diamond",
-    "normal": "square",
-    "unsure": "triangle",
-    None: "dot",
-}
-PLOT_SYMBOLS: Final[dict[str | None, str]] = {
-    "anomalous": "diamond",
-    "normal": "square",
-    "unsure": "triangle-up",
-    None: "circle",
-}
+GRAPH_SHAPES: Final[dict[str | None, str]] = drawing.VERDICT_SHAPES | {None: "dot"}
+PLOT_SYMBOLS: Final[dict[str | None, str]] = {**GRAPH_SHAPES, "unsure": "triangle-up", None: "circle"}
 
 # (share of the way up, colour): most of the range is quiet, the top tenth stands out
 SCORE_SCALE: Final[list[tuple[float, str]]] = [
@@ -58,38 +41,22 @@ QUANTITY_SCALE: Final[list[tuple[float, str]]] = [
     (0.75, "#BFAE60"),
     (1.0, "#F0D95B"),
 ]
-CATEGORIES: Final[tuple[str, ...]] = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#B8AC2B",
-    "#7F6FB0",
-)
+CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8AC2B", "#7F6FB0")
 OTHER: Final = "#A3A8AE"  # categories beyond the named ones, and empty cells
 
 
 def css_variables() -> str:
     """``--rf-…`` declarations for a style sheet; put them into ``:host`` or ``:root``."""
-    names = {
-        "anomalous": ANOMALOUS,
-        "normal": NORMAL,
-        "unsure": UNSURE,
-        "unlabelled": UNLABELLED,
-        "accent": ACCENT,
-    }
+    names = {**drawing.VERDICT_COLOURS, "unlabelled": UNLABELLED, "accent": ACCENT}
     return "".join(f"--rf-{name}:{colour};" for name, colour in names.items())
 
 
 def as_javascript() -> str:
     """The palette as a JSON object for the browser's side."""
+    named = {"verdicts": VERDICT_COLOURS, "words": VERDICT_WORDS, "shapes": GRAPH_SHAPES}
     return json.dumps(
         {
-            "verdicts": {word or "none": colour for word, colour in VERDICT_COLOURS.items()},
-            "words": {word or "none": text for word, text in VERDICT_WORDS.items()},
-            "shapes": {word or "none": shape for word, shape in GRAPH_SHAPES.items()},
+            **{name: {word or "none": each[word] for word in each} for name, each in named.items()},
             "score": SCORE_SCALE,
             "quantity": QUANTITY_SCALE,
             "categories": CATEGORIES,

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def current_project() -> str | None:
-    """Id of the project in the address, else of the one opened last in this session."""
+    """Id of the project in the address, otherwise of the one opened last in this session."""
     named = st.query_params.get(_PROJECT) or st.session_state.get(_PROJECT)
     return str(named) if named else None
 
@@ -61,7 +61,7 @@ def _workspace(project: str, settings: Settings) -> Workspace:
 
 
 def analyst() -> str:
-    """Name recorded with verdicts: of this session, else remembered by the browser, else the login name."""
+    """Name recorded with verdicts: of this session, or remembered by the browser, or the login name."""
     named = st.session_state.get(_ANALYST) or unquote(st.context.cookies.get(ANALYST_COOKIE, ""))
     return str(named).strip() or Settings.from_env().analyst
 

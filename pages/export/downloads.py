@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -57,57 +59,28 @@ def show_list_downloads(workspace: Workspace, run: RunInfo, table: pd.DataFrame,
         with column.container(border=True, height="stretch"):
             st.markdown(f"**{title}**")
             st.caption(about)
-            _download(
-                title,
-                _file(workspace, table, format),
-                name,
-                mime,
-                f"download-{format}",
-                primary=format == "csv",
-            )
-            _download(
-                "Manifest",
-                _manifest(workspace, table, format, filters, name),
-                f"{name}.manifest.json",
-                "application/json",
-                f"manifest-{format}",
-            )
+            file = partial(render, workspace, table, format)
+            rank = "primary" if format == "csv" else "secondary"
+            _download(title, file, name, mime, f"download-{format}", type=rank)
+            proof = partial(_manifest, workspace, table, format, filters, name)
+            _download("Manifest", proof, f"{name}.manifest.json", "application/json", f"manifest-{format}")
 
 
-def _file(workspace: Workspace, table: pd.DataFrame, format: str) -> Callable[[], bytes]:
-    return lambda: render(workspace, table, format)
-
-
-def _manifest(
-    workspace: Workspace, table: pd.DataFrame, format: str, filters: Filters, name: str
-) -> Callable[[], bytes]:
-    def make() -> bytes:
-        content = render(workspace, table, format)
-        return manifest_of(workspace, table, content, format, filters, name).text().encode()
-
-    return make
+def _manifest(workspace: Workspace, table: pd.DataFrame, format: str, filters: Filters, name: str) -> bytes:
+    content = render(workspace, table, format)
+    return manifest_of(workspace, table, content, format, filters, name).text().encode()
 
 
 def show_case_file(workspace: Workspace, run: RunInfo, filters: Filters) -> None:
     """The one-page report, as HTML and PDF."""
-    analyst, stem = state.analyst(), f"{slug(workspace.name)}-report-run{run.number}"
+    stem = f"{slug(workspace.name)}-report-run{run.number}"
+    chosen: dict[str, Any] = {"filters": filters, "analyst": state.analyst()}
     st.markdown("**Report for the case file**")
     st.caption("One page: figures, score distribution, top neighbourhoods, reasons and provenance.")
     with st.container(horizontal=True):
-        _download(
-            "HTML",
-            lambda: report_html(workspace, filters=filters, analyst=analyst).encode(),
-            f"{stem}.html",
-            "text/html",
-            "download-report-html",
-        )
-        _download(
-            "PDF",
-            lambda: report_pdf(workspace, filters=filters, analyst=analyst),
-            f"{stem}.pdf",
-            "application/pdf",
-            "download-report-pdf",
-        )
+        page, paper = partial(report_html, workspace, **chosen), partial(report_pdf, workspace, **chosen)
+        _download("HTML", lambda: page().encode(), f"{stem}.html", "text/html", "download-report-html")
+        _download("PDF", paper, f"{stem}.pdf", "application/pdf", "download-report-pdf")
 
 
 def show_labels_download(workspace: Workspace) -> None:
@@ -120,51 +93,24 @@ def show_labels_download(workspace: Workspace) -> None:
         if given
         else "No verdict yet: label nodes first."
     )
-    _download(
-        "Labels (CSV)",
-        lambda: labels_csv(workspace),
-        f"{slug(workspace.name)}-labels.csv",
-        "text/csv",
-        "download-labels",
-        disabled=not given,
-    )
+    name, file = f"{slug(workspace.name)}-labels.csv", partial(labels_csv, workspace)
+    _download("Labels (CSV)", file, name, "text/csv", "download-labels", disabled=not given)
 
 
 def show_model_download(workspace: Workspace, run: RunInfo) -> None:
     """The model of the run in use."""
     st.markdown("**Model**")
     st.caption(f"Weights of run {run.number} ({run.model}) as safetensors and JSON, with a model card.")
-    _download(
-        "Model (zip)",
-        lambda: model_zip(workspace, run.id),
-        f"{slug(workspace.name)}-model-run{run.number}.zip",
-        "application/zip",
-        "download-model",
-    )
+    name, file = f"{slug(workspace.name)}-model-run{run.number}.zip", partial(model_zip, workspace, run.id)
+    _download("Model (zip)", file, name, "application/zip", "download-model")
 
 
-def _download(
-    title: str,
-    make: Callable[[], bytes],
-    name: str,
-    mime: str,
-    key: str,
-    *,
-    primary: bool = False,
-    disabled: bool = False,
-) -> None:
+def _download(title: str, make: Callable[[], bytes], name: str, mime: str, key: str, **look: Any) -> None:
     """A button whose file is made on the click; the page does not run again for it."""
-    st.download_button(
-        title,
-        make,
-        file_name=name,
-        mime=mime,
-        key=key,
-        on_click="ignore",
-        icon=":material/download:" if "Manifest" not in title else ":material/verified:",
-        type="primary" if primary else "tertiary" if title == "Manifest" else "secondary",
-        disabled=disabled,
-    )
+    style: dict[str, Any] = {"icon": ":material/download:"}
+    if title == "Manifest":
+        style = {"icon": ":material/verified:", "type": "tertiary"}
+    st.download_button(title, make, name, mime, key, on_click="ignore", **(style | look))
 
 
 def slug(name: str) -> str:

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from gadcore.insight.comparison import interval_text
 from gadcore.loop.calibrate import band
 from gadcore.output import Filters
 from gadcore.output.flagged import VERDICTS
-from gadcore.output.report.facts import rule_in_words
-from gadcore.records import RunInfo
 from gadcore.runs import Result
 from gadcore.workspace import Workspace
 
 _WORDS = {"anomalous": "Anomalous", "unsure": "Unsure", "unlabelled": "No verdict", "normal": "Normal"}
 _CLEARED = "normal"
-_ROWS = 100  # rows of the preview
+_ROWS = 100  # listed at once
 _AUC_HELP = "Estimated on labels held out of training in turn, with a cautious 90 % interval."
-_PREVIEW = (
-    "rank",
-    "node_id",
-    "name",
-    "percentile",
-    "probability",
-    "verdict",
-    "reason_1",
-    "note",
-    "key_neighbours",
-)
 
 
 def choose_filters(workspace: Workspace, result: Result) -> Filters:
@@ -45,20 +33,11 @@ def choose_filters(workspace: Workspace, result: Result) -> Filters:
         help="What analysts have said of the nodes so far.",
     )
     top = st.number_input("At most", min_value=1, max_value=n, value=min(100, n), step=10, key="top")
-    marked = st.toggle(
-        "Keep all marked anomalous",
-        value=True,
-        key="keep-marked",
-        help="A confirmed case stays on the list even if its score is lower than these limits.",
-    )
+    about = "A confirmed case stays on the list even if its score is lower than these limits."
+    marked = st.toggle("Keep all marked anomalous", value=True, key="keep-marked", help=about)
     percentile = st.slider("Least percentile", 0.0, 100.0, 0.0, 0.5, key="percentile")
-    score = st.number_input(
-        "Least score",
-        value=None,
-        placeholder="any",
-        key="score",
-        help="In the model's own units; empty: any.",
-    )
+    about = "In the model's own units; empty: any."
+    score = st.number_input("Least score", value=None, placeholder="any", key="score", help=about)
     known = result.probability is not None
     probability = st.slider("Least probability", 0.0, 1.0, 0.0, 0.05, key="probability", disabled=not known)
     basis = result.probability_reason or "No probabilities: too few verdicts."
@@ -84,45 +63,31 @@ def show_preview(result: Result, table: pd.DataFrame, filters: Filters) -> None:
     *places, last = st.columns(len(figures) + 1)
     for column, (title, value) in zip(places, figures):
         column.metric(title, value, border=True, height="stretch")
-    _show_auc(last, run)
+    quiet: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off", "border": True, "height": "stretch"}
+    auc = "–" if run.auc is None else f"{run.auc:.3f}"
+    last.metric("Out-of-fold AUC", auc, interval_text(run) or None, help=_AUC_HELP, **quiet)
     if not len(table):
         st.info("No node passes these filters. Widen one of them.", icon=":material/filter_alt_off:")
         return
-    columns = [name for name in _PREVIEW if not _tells_nothing(table, name)]
-    st.dataframe(
-        _in_bands(table.loc[: _ROWS - 1, columns]),
-        hide_index=True,
-        height=390,
-        column_config={
-            "rank": st.column_config.NumberColumn("Rank", width="small"),
-            "node_id": "Node",
-            "name": "Name",
-            "percentile": st.column_config.ProgressColumn(
-                "Percentile", format="%.1f", min_value=0, max_value=100
-            ),
-            "probability": st.column_config.TextColumn("Probability", width="small"),
-            "verdict": st.column_config.TextColumn("Verdict", width="small"),
-            "reason_1": "Why",
-            "note": "Note",
-            "key_neighbours": "Key neighbours",
-        },
-    )
-    shown = f"First {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else f"{len(table):,} rows"
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    bar = st.column_config.ProgressColumn
+    preview: dict[Any, Any] = {
+        "rank": number("Rank", width="small"),
+        "node_id": "Node",
+        "name": "Name",
+        "percentile": bar("Percentile", format="%.1f", min_value=0, max_value=100),
+        "probability": text("Probability", width="small"),
+        "verdict": text("Verdict", width="small"),
+        "reason_1": "Why",
+        "note": "Note",
+        "key_neighbours": "Key neighbours",
+    }
+    columns = [name for name in preview if not _tells_nothing(table, name)]
+    shown = _in_bands(table.loc[: _ROWS - 1, columns])
+    st.dataframe(shown, hide_index=True, height=390, column_config=preview)
+    rows = f"First {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else f"{len(table):,} rows"
     st.caption(
-        f"{shown}: {rule_in_words(filters)}. Files hold all columns. Scores: run {run.number} ({run.model})."
-    )
-
-
-def _show_auc(column: DeltaGenerator, run: RunInfo) -> None:
-    column.metric(
-        "Out-of-fold AUC",
-        "–" if run.auc is None else f"{run.auc:.3f}",
-        interval_text(run) or None,
-        delta_color="off",
-        delta_arrow="off",
-        border=True,
-        height="stretch",
-        help=_AUC_HELP,
+        f"{rows}: {filters.in_words()}. Files hold all columns. Scores: run {run.number} ({run.model})."
     )
 
 

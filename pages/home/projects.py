@@ -9,11 +9,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from gadcore.errors import GadError
 from gadcore.insight.comparison import auc_text
 from gadcore.records import ProjectInfo, RunInfo
 from gadcore.workspace import Workspace
 from pages.common import palette, state
+from pages.common.page import errors_shown
 
 LABEL_PAGE = "pages/1_Label.py"
 DEMO = "demo"
@@ -35,25 +35,15 @@ def warm_up(projects: Sequence[ProjectInfo]) -> None:
 
 def show_welcome() -> None:
     """The first visit: what will happen, in three steps."""
-    steps = (
-        ("1", "Load a graph", "Open the demo above, or bring tables, an archive or a benchmark below."),
-        (
-            "2",
-            "Label the queue",
-            "Cases come ranked from the start. A anomalous, N normal, U unsure: one key each.",
-        ),
-        (
-            "3",
-            "Retrain and export",
-            "The ranking follows your verdicts. Export the flagged nodes with reasons.",
-        ),
-    )
-    for column, (number, title, text) in zip(st.columns(3), steps):
+    steps = {
+        "Load a graph": "Open the demo above, or bring tables, an archive or a benchmark below.",
+        "Label the queue": "Cases come ranked from the start. A anomalous, N normal, U unsure: one key each.",
+        "Retrain and export": "The ranking follows your verdicts. Export the flagged nodes with reasons.",
+    }
+    for number, (column, (title, text)) in enumerate(zip(st.columns(3), steps.items()), start=1):
+        head = f'<div class="rf-name"><span class="rf-step">{number}</span>{title}</div>'
         with column.container(border=True):
-            st.html(
-                f'<div class="rf-card"><div class="rf-name"><span class="rf-step">{number}</span>{title}'
-                f'</div><div class="rf-faint">{text}</div></div>'
-            )
+            st.html(f'<div class="rf-card">{head}<div class="rf-faint">{text}</div></div>')
 
 
 def open_project(project_id: str) -> None:
@@ -64,13 +54,10 @@ def open_project(project_id: str) -> None:
 
 def open_demo() -> None:
     """Import the demo at the first use, then go to its labelling screen."""
-    try:
+    with errors_shown(go_on=True):
         with st.spinner("Preparing the demo …"):
             demo = Workspace.open_demo()
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
-        return
-    open_project(demo.id)
+        open_project(demo.id)
 
 
 def show_projects(projects: Sequence[ProjectInfo]) -> None:
@@ -96,15 +83,12 @@ def _delete(project: ProjectInfo) -> None:
     st.markdown(f"Delete **{literal(project.name)}** with its {labels:,} labels and all runs?")
     st.caption("This cannot be undone. Export the labels first if anyone may need them.")
     if st.button("Delete for good", key=f"delete-{project.id}", type="primary", icon=":material/delete:"):
-        try:
+        with errors_shown(go_on=True):
             Workspace.delete(project.id)
-        except GadError as error:
-            st.error(str(error), icon=":material/error:")
-            return
-        state.forget_workspaces()
-        state.leave_project()
-        st.toast(f"{project.name} was deleted.")
-        st.rerun()
+            state.forget_workspaces()
+            state.leave_project()
+            st.toast(f"{project.name} was deleted.")
+            st.rerun()
 
 
 def card_html(project: ProjectInfo) -> str:

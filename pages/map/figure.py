@@ -8,7 +8,7 @@ The drag mode is left alone: in lasso mode plotly reports no clicks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,19 +21,46 @@ from pages.map.colours import VERDICT_TITLE, Colouring, by_score
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
+Names = Sequence[str] | Array
 
 _CODES = ((-1, None), (-2, "unsure"), (0, "normal"), (1, "anomalous"))  # drawn in this order
+_NONE = np.zeros(0, dtype=np.int64)
 _BINS = 180
 _RINGS = 4000  # selected points that are ringed
 
 
-@dataclass(frozen=True)
+@dataclass
 class MapFigure:
     """A figure and, for each of its traces, the row of the graph behind every point."""
 
-    figure: go.Figure
-    rows: tuple[IntArray, ...]
+    figure: go.Figure = field(default_factory=go.Figure)
+    rows: list[IntArray] = field(default_factory=list)
     outside: int = 0  # nodes so far from all others that the first frame leaves them out
+
+    def add(self, trace: Any, rows: IntArray = _NONE, **panel: int) -> None:
+        """A trace and the rows behind its points, in a panel (``row``, ``col``) where there are several."""
+        self.figure.add_trace(trace, **panel)
+        self.rows.append(rows)
+
+    def add_points(
+        self, xy: Array, rows: IntArray, verdicts: Array, names: Names, colouring: Colouring, **panel: int
+    ) -> None:
+        """The nodes of ``rows`` in the shape of their verdicts, the labelled ones on top."""
+        for code, verdict in _CODES:
+            at = rows[verdicts[rows] == code]
+            if len(at):
+                self.add(_points(xy, at, names, colouring, verdict), at, **panel)
+
+    def finish(self, verdicts: Array, colouring: Colouring, height: int) -> MapFigure:
+        """With legend, colours and frame."""
+        for entry in _legend_entries(verdicts, colouring):
+            self.add(entry)
+        self.figure.update_layout(coloraxis=colouring.colour_axis)
+        tidy(self.figure, height)
+        # under the picture, away from the tools, and without switching traces off by a click
+        legend = {"y": -0.01, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}
+        self.figure.update_layout(legend=legend, margin={"t": 30})
+        return self
 
     def nodes(self, points: Iterable[Mapping[str, Any]]) -> IntArray:
         """Rows of selected points (``event.selection.points``), each once, in ascending order."""
@@ -53,7 +80,7 @@ def shown_rows(
     limit: int = MAX_POINTS,
     seed: int = 0,
 ) -> IntArray:
-    """Rows drawn as points: all up to ``limit``; else ``keep``, the labelled, top scores and random ones."""
+    """Rows drawn as points: all up to ``limit``; beyond, ``keep``, labelled, top and random ones."""
     n = len(verdicts)
     if n <= limit:
         return np.arange(n)
@@ -73,7 +100,7 @@ def map_figure(
     positions: Array,
     percentile: Array | None,
     verdicts: Array,
-    names: Sequence[str] | Array,
+    names: Names,
     *,
     current: int | None = None,
     selected: Sequence[int] | IntArray = (),
@@ -91,35 +118,21 @@ def map_figure(
     chosen = np.asarray(selected, dtype=np.int64)
     keep = chosen[:_RINGS] if current is None else np.append(chosen[:_RINGS], current)
     rows = shown_rows(percentile, verdicts, keep, limit=limit)
-    figure = go.Figure()
-    drawn: list[IntArray] = []
-
-    def add(trace: Any, at: IntArray) -> None:
-        figure.add_trace(trace)
-        drawn.append(at)
-
-    none = np.zeros(0, dtype=np.int64)
     low, high = frame(xy, verdicts, keep)
+    drawn = MapFigure(outside=int(((xy < low) | (xy > high)).any(1).sum()))
     if len(rows) < len(xy):
-        add(density(xy, low, high), none)
-    for code, verdict in _CODES:
-        at = rows[verdicts[rows] == code]
-        if len(at):
-            add(points_trace(xy, at, names, colouring, verdict), at)
+        drawn.add(density(xy, low, high))
+    drawn.add_points(xy, rows, verdicts, names, colouring)
     if len(chosen):
         size = 11 if len(chosen) <= 150 else 6
-        add(_ring(xy, chosen[:_RINGS], names, size, f"Selected ({len(chosen):,})"), chosen)
+        drawn.add(_ring(xy, chosen[:_RINGS], names, size, f"Selected ({len(chosen):,})"), chosen)
     if current is not None:
         at = np.array([current])
-        add(_ring(xy, at, names, 20, "Current case"), at)
-    for entry in legend_entries(verdicts, colouring):
-        add(entry, none)
-    figure.update_layout(coloraxis=colouring.colour_axis)
-    bare_axes(figure)
-    figure.update_xaxes(range=[low[0], high[0]])
-    figure.update_yaxes(range=[low[1], high[1]])
-    legend_below(tidy(figure, height))
-    return MapFigure(figure, tuple(drawn), int(((xy < low) | (xy > high)).any(1).sum()))
+        drawn.add(_ring(xy, at, names, 20, "Current case"), at)
+    bare_axes(drawn.figure)
+    drawn.figure.update_xaxes(range=[low[0], high[0]])
+    drawn.figure.update_yaxes(range=[low[1], high[1]])
+    return drawn.finish(verdicts, colouring, height)
 
 
 def frame(xy: Array, verdicts: Array, keep: Sequence[int] | IntArray = ()) -> tuple[Array, Array]:
@@ -139,16 +152,14 @@ def frame(xy: Array, verdicts: Array, keep: Sequence[int] | IntArray = ()) -> tu
     return low - margin, high + margin
 
 
-def legend_entries(verdicts: Array, colouring: Colouring) -> list[go.Scatter]:
+def _legend_entries(verdicts: Array, colouring: Colouring) -> list[go.Scatter]:
     """Entries of their own: plotly draws those of coloured points black. Shapes first, then categories."""
     entries = []
     for code, verdict in reversed(_CODES):
         count = int((verdicts == code).sum())
         if count:
-            name = f"{palette.VERDICT_WORDS[verdict]} ({count:,})"
-            entries.append(
-                _legend_entry(name, palette.VERDICT_COLOURS[verdict], palette.PLOT_SYMBOLS[verdict])
-            )
+            name, colour = f"{palette.VERDICT_WORDS[verdict]} ({count:,})", palette.VERDICT_COLOURS[verdict]
+            entries.append(_legend_entry(name, colour, palette.PLOT_SYMBOLS[verdict]))
     if colouring.title != VERDICT_TITLE:
         entries += [
             _legend_entry(word, colouring.colour(code), "circle")
@@ -157,16 +168,12 @@ def legend_entries(verdicts: Array, colouring: Colouring) -> list[go.Scatter]:
     return entries
 
 
-def legend_below(figure: go.Figure) -> None:
-    """Under the picture, away from the tools, and without switching traces off by a click."""
-    figure.update_layout(
-        legend={"y": -0.01, "yanchor": "top", "itemclick": False, "itemdoubleclick": False}, margin={"t": 30}
-    )
+def marks(x: Array, y: Array, at: IntArray, names: Names, **look: Any) -> go.Scattergl:
+    """Markers of nodes at places of their own, with their names to hover over."""
+    return go.Scattergl(x=x, y=y, mode="markers", text=[plain(names[i]) for i in at.tolist()], **look)
 
 
-def points_trace(
-    xy: Array, at: IntArray, names: Sequence[str] | Array, colouring: Colouring, verdict: str | None
-) -> go.Scattergl:
+def _points(xy: Array, at: IntArray, names: Names, colouring: Colouring, verdict: str | None) -> go.Scattergl:
     marker: dict[str, Any] = {
         "color": colouring.values[at],
         "coloraxis": "coloraxis",
@@ -176,55 +183,30 @@ def points_trace(
     }
     if verdict is not None:
         marker["line"] = {"width": 1.5, "color": palette.VERDICT_COLOURS[verdict]}
-    shown = (
-        "" if colouring.categories else f"<br>{plain(colouring.title)} %{{marker.color:.4~g}}{colouring.unit}"
-    )
+    number = f"<br>{plain(colouring.title)} %{{marker.color:.4~g}}{colouring.unit}"
     word = palette.VERDICT_WORDS[verdict]
-    return go.Scattergl(
-        x=xy[at, 0],
-        y=xy[at, 1],
-        mode="markers",
-        text=[plain(names[i]) for i in at.tolist()],
-        marker=marker,
-        name=word,
-        showlegend=False,
-        hovertemplate=f"%{{text}}{shown}<br>{word}<extra></extra>",
-    )
+    hover = f"%{{text}}{'' if colouring.categories else number}<br>{word}<extra></extra>"
+    x, y = xy[at].T
+    return marks(x, y, at, names, marker=marker, name=word, showlegend=False, hovertemplate=hover)
 
 
 def _point_size(n: int) -> float:
     return 7.0 if n < 2_000 else 5.0 if n < 8_000 else 3.5
 
 
-def _ring(xy: Array, at: IntArray, names: Sequence[str] | Array, size: float, name: str) -> go.Scattergl:
+def _ring(xy: Array, at: IntArray, names: Names, size: float, name: str) -> go.Scattergl:
     """Circles around points; small ones are thin, so that many of them leave the points visible."""
-    return go.Scattergl(
-        x=xy[at, 0],
-        y=xy[at, 1],
-        mode="markers",
-        text=[plain(names[i]) for i in at.tolist()],
-        marker={
-            "symbol": "circle-open",
-            "size": size,
-            "color": palette.ACCENT,
-            "line": {"width": max(1.0, size / 6)},
-            "opacity": 1.0 if size > 6 else 0.6,
-        },
-        unselected={"marker": {"opacity": 1.0}},
-        name=name,
-        hovertemplate="%{text}<extra></extra>",
-    )
+    marker = {"symbol": "circle-open", "size": size, "color": palette.ACCENT}
+    marker |= {"line": {"width": max(1.0, size / 6)}, "opacity": 1.0 if size > 6 else 0.6}
+    kept = {"marker": {"opacity": 1.0}}
+    x, y = xy[at].T
+    hover = "%{text}<extra></extra>"
+    return marks(x, y, at, names, marker=marker, unselected=kept, name=name, hovertemplate=hover)
 
 
 def _legend_entry(word: str, colour: str, symbol: str) -> go.Scatter:
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        marker={"color": colour, "size": 10, "symbol": symbol},
-        name=plain(word),
-        hoverinfo="skip",
-    )
+    marker = {"color": colour, "size": 10, "symbol": symbol}
+    return go.Scatter(x=[None], y=[None], mode="markers", marker=marker, name=plain(word), hoverinfo="skip")
 
 
 def density(xy: Array, low: Array, high: Array) -> go.Heatmap:

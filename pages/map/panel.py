@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ from gadcore.errors import LabelError
 from gadcore.graph import IntArray
 from gadcore.graph.labels import GroupRule, Verdict
 from gadcore.output.files import csv_bytes
-from gadcore.output.flagged import table_of
+from gadcore.output.flagged import UNLABELLED, table_of, verdict_words
 from gadcore.workspace import Workspace
 from pages.common import palette, state
 from pages.map.selection import Selection
@@ -21,6 +22,7 @@ from pages.map.selection import Selection
 LISTED = 1_000  # rows shown; verdicts and export take all
 SURE_BEYOND = 200  # nodes: more than that asks once before they are labelled
 _VERDICTS = (Verdict.ANOMALOUS, Verdict.NORMAL, Verdict.UNSURE)
+_COUNTED = (*(verdict.value for verdict in _VERDICTS), UNLABELLED)
 _COUNTS = {GroupRule.ONE: "as one verdict", GroupRule.ROOT: "in between", GroupRule.FULL: "in full"}
 
 
@@ -54,10 +56,9 @@ def panel(workspace: Workspace, selection: Selection) -> None:
 
 
 def _by_verdict(workspace: Workspace, rows: IntArray) -> str:
-    verdicts = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)[rows]
-    parts = [(1, "anomalous"), (0, "normal"), (-2, "unsure"), (-1, None)]
-    counts = [(palette.VERDICT_WORDS[word], int((verdicts == code).sum())) for code, word in parts]
-    return " · ".join(f"{word.lower()} {count:,}" for word, count in counts if count)
+    counts = Counter(verdict_words(workspace)[rows].tolist())
+    parts = [("no verdict" if word == UNLABELLED else word, counts[word]) for word in _COUNTED]
+    return " · ".join(f"{word} {count:,}" for word, count in parts if count)
 
 
 def _verdicts(workspace: Workspace, selection: Selection) -> None:
@@ -136,30 +137,25 @@ def _list(workspace: Workspace, rows: IntArray) -> None:
     if result is not None:
         rows = rows[np.argsort(np.asarray(result.rank)[rows], kind="stable")]
     shown = rows[:LISTED]
-    words = {1: "anomalous", 0: "normal", -2: "unsure", -1: ""}
-    verdicts = workspace.verdicts.labels().as_array(graph.n_nodes)[shown]
     link = f"/Label?project={quote(workspace.id)}&case="
     table = pd.DataFrame(
         {
             "rank": np.asarray(result.rank)[shown] if result else 0,
             "name": [graph.display_name(row) for row in shown.tolist()],
             "id": graph.node_ids[shown].astype(str),
-            "verdict": [words[int(v)] for v in verdicts],
+            "verdict": np.char.replace(verdict_words(workspace)[shown], UNLABELLED, ""),
             "open": [link + quote(str(graph.node_ids[row]), safe="") for row in shown],
         }
     )
-    st.dataframe(
-        table,
-        hide_index=True,
-        height=300,
-        column_order=None if (table["name"] != table["id"]).any() else ["rank", "name", "verdict", "open"],
-        column_config={
-            "rank": st.column_config.NumberColumn("Rank", format="%d", width=52),
-            "name": st.column_config.TextColumn("Node", width=102),
-            "id": st.column_config.TextColumn("Id", width=62),
-            "verdict": st.column_config.TextColumn("Verdict", width=72),
-            "open": st.column_config.LinkColumn("Case", display_text="open", width=45),
-        },
-    )
+    text = st.column_config.TextColumn
+    columns: dict[Any, Any] = {
+        "rank": st.column_config.NumberColumn("Rank", format="%d", width=52),
+        "name": text("Node", width=102),
+        "id": text("Id", width=62),
+        "verdict": text("Verdict", width=72),
+        "open": st.column_config.LinkColumn("Case", display_text="open", width=45),
+    }
+    order = None if (table["name"] != table["id"]).any() else [name for name in columns if name != "id"]
+    st.dataframe(table, hide_index=True, height=300, column_order=order, column_config=columns)
     if len(rows) > LISTED:
         st.caption(f"The first {LISTED:,} are listed; verdicts and export take all {len(rows):,}.")

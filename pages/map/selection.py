@@ -40,7 +40,7 @@ class Selection:
 
 
 def chosen_rows(drawn: MapFigure, selection: Mapping[str, Any], positions: Array | None) -> IntArray:
-    """Rows inside the lasso or box of a chart event, drawn as points or not; else the points themselves.
+    """Rows inside the lasso or box of a chart event, drawn as points or not; or the points taken.
 
     Without ``positions`` (a chart of several panels) only drawn points count.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,32 +10,21 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from pages.common import palette
-from pages.common.figures import plain, tidy
+from pages.common.figures import plain
 from pages.map.colours import by_score
-from pages.map.figure import (
-    MapFigure,
-    bare_axes,
-    density,
-    frame,
-    legend_below,
-    legend_entries,
-    points_trace,
-    shown_rows,
-)
+from pages.map.figure import IntArray, MapFigure, Names, bare_axes, density, frame, marks, shown_rows
 
 Array = npt.NDArray[Any]
-IntArray = npt.NDArray[np.int64]
 
 INSIDE = 0.95  # share of the nodes marked normal that the drawn circle holds
 ENOUGH = 5  # labels of one kind for a density of their own
 TRAILS = 400  # nodes whose way is drawn
 _EDGE = {"color": palette.ACCENT, "width": 2, "dash": "dash"}
-_NONE = np.zeros(0, dtype=np.int64)
 _LABELLED = ((1, "anomalous"), (0, "normal"), (-2, "unsure"))
 
 
 def boundary(radius: Array, verdicts: Array) -> tuple[float, str]:
-    """Radius of the circle to draw and what it means: around the normal labels, else around all nodes."""
+    """Radius of the circle to draw and what it means: around the normal labels, or around all nodes."""
     normal = radius[verdicts == 0]
     if len(normal) >= 3:
         return float(np.quantile(normal, INSIDE)), f"{INSIDE:.0%} of the nodes marked normal lie inside"
@@ -48,7 +36,7 @@ def radius_figure(
     positions: Array,
     percentile: Array,
     verdicts: Array,
-    names: Sequence[str] | Array,
+    names: Names,
     *,
     height: int = 560,
 ) -> MapFigure:
@@ -62,26 +50,20 @@ def radius_figure(
     rows = shown_rows(percentile, verdicts)
     edge, meaning = boundary(radius, verdicts)
     figure = make_subplots(rows=2, cols=1, row_heights=[0.66, 0.34], vertical_spacing=0.03)
-    drawn: list[IntArray] = []
-    colouring = by_score(percentile)
-    for code, verdict in ((-1, None), *_LABELLED[::-1]):
-        at = rows[verdicts[rows] == code]
-        if len(at):
-            figure.add_trace(points_trace(xy, at, names, colouring, verdict), row=1, col=1)
-            drawn.append(at)
-    for trace, at in (*_radius_densities(radius, verdicts), *_rugs(radius, verdicts, names)):
-        figure.add_trace(trace, row=2, col=1)
-        drawn.append(at)
+    drawn, colouring = MapFigure(figure), by_score(percentile)
+    drawn.add_points(xy, rows, verdicts, names, colouring, row=1, col=1)
+    for bars in _radius_densities(radius, verdicts):
+        drawn.add(bars, row=2, col=1)
+    for rug, at in _rugs(radius, verdicts, names):
+        drawn.add(rug, at, row=2, col=1)
     figure.add_shape(type="circle", x0=-edge, x1=edge, y0=-edge, y1=edge, line=_EDGE, row=1, col=1)
     figure.add_vline(x=edge, line=_EDGE, row=2, col=1)
-    figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", line=_EDGE, name=meaning), row=1, col=1)
-    figure.add_traces(legend_entries(verdicts, colouring))
+    drawn.add(go.Scatter(x=[None], y=[None], mode="lines", line=_EDGE, name=meaning), row=1, col=1)
     _radius_axes(figure, xy, radius, edge)
-    bar = {**colouring.colour_axis, "showscale": False}
-    figure.update_layout(coloraxis=bar, barmode="overlay", bargap=0)
-    legend_below(tidy(figure, height))
-    figure.update_layout(legend={"y": -0.1})
-    return MapFigure(figure, tuple(drawn))
+    drawn.finish(verdicts, colouring, height)
+    bare = {"coloraxis": {"showscale": False}, "legend": {"y": -0.1}}
+    figure.update_layout(**bare, barmode="overlay", bargap=0)
+    return drawn
 
 
 def _radius_axes(figure: go.Figure, xy: Array, radius: Array, edge: float) -> None:
@@ -104,14 +86,14 @@ def _disc(radius: npt.NDArray[np.float32], positions: npt.NDArray[np.float32]) -
     return np.asarray(np.c_[radius * np.cos(angle), radius * np.sin(angle)], dtype=np.float32)
 
 
-def _radius_densities(radius: npt.NDArray[np.float32], verdicts: Array) -> list[tuple[go.Bar, IntArray]]:
+def _radius_densities(radius: npt.NDArray[np.float32], verdicts: Array) -> list[go.Bar]:
     """Histograms scaled to area one: all nodes, then each verdict with enough labels to have a shape."""
     groups: list[tuple[str, str, Array]] = [("All nodes", palette.UNLABELLED, radius)]
     for code, verdict in _LABELLED:
         if (verdicts == code).sum() >= ENOUGH:
             word, colour = palette.VERDICT_WORDS[verdict], palette.VERDICT_COLOURS[verdict]
             groups.append((word, colour, radius[verdicts == code]))
-    return [(_bars(values, radius, word, colour), _NONE) for word, colour, values in groups]
+    return [_bars(values, radius, word, colour) for word, colour, values in groups]
 
 
 def _bars(values: Array, radius: Array, word: str, colour: str) -> go.Bar:
@@ -127,27 +109,18 @@ def _bars(values: Array, radius: Array, word: str, colour: str) -> go.Bar:
 
 
 def _rugs(
-    radius: npt.NDArray[np.float32], verdicts: Array, names: Sequence[str] | Array
+    radius: npt.NDArray[np.float32], verdicts: Array, names: Names
 ) -> list[tuple[go.Scattergl, IntArray]]:
     """Labelled nodes one by one, in a line of their own below the densities."""
     top = float(np.histogram(radius, bins=60, density=True)[0].max())
     rugs = []
     for line, (code, verdict) in enumerate(_LABELLED, start=1):
         at = np.flatnonzero(verdicts == code)
-        rug = go.Scattergl(
-            x=radius[at],
-            y=np.full(len(at), -0.13 * line * top, np.float32),
-            mode="markers",
-            text=[plain(names[i]) for i in at.tolist()],
-            marker={
-                "color": palette.VERDICT_COLOURS[verdict],
-                "symbol": palette.PLOT_SYMBOLS[verdict],
-                "size": 7,
-                "opacity": 0.8,
-            },
-            showlegend=False,
-            hovertemplate=f"%{{text}}<br>{verdict}<br>distance %{{x:.3g}}<extra></extra>",
-        )
+        y = np.full(len(at), -0.13 * line * top, np.float32)
+        colour, symbol = palette.VERDICT_COLOURS[verdict], palette.PLOT_SYMBOLS[verdict]
+        marker = {"color": colour, "symbol": symbol, "size": 7, "opacity": 0.8}
+        hover = f"%{{text}}<br>{verdict}<br>distance %{{x:.3g}}<extra></extra>"
+        rug = marks(radius[at], y, at, names, marker=marker, showlegend=False, hovertemplate=hover)
         rugs.append((rug, at))
     return rugs
 
@@ -164,7 +137,7 @@ def before_after_figure(
     after: Array,
     percentiles: tuple[Array, Array],
     verdicts: Array,
-    names: Sequence[str] | Array,
+    names: Names,
     titles: tuple[str, str],
     *,
     trails: int = TRAILS,
@@ -173,29 +146,20 @@ def before_after_figure(
     """Two runs side by side on the same axes; on the right, lines lead from where a node stood before."""
     rows = shown_rows(percentiles[1], verdicts)
     figure = make_subplots(rows=1, cols=2, subplot_titles=[plain(t) for t in titles], horizontal_spacing=0.02)
-    drawn: list[IntArray] = []
+    drawn = MapFigure(figure)
     low, high = frame(np.concatenate([before, after]), np.tile(verdicts, 2))
     if trails:
-        figure.add_trace(_trails(before, after, most_moved(before, after, trails)), row=1, col=2)
-        drawn.append(_NONE)
+        drawn.add(_trails(before, after, most_moved(before, after, trails)), row=1, col=2)
     for col, (positions, percentile) in enumerate(zip((before, after), percentiles), start=1):
         xy = np.asarray(positions, np.float32)
         colouring = by_score(percentile)
         if len(rows) < len(xy):
-            figure.add_trace(density(xy, low, high), row=1, col=col)
-            drawn.append(_NONE)
-        for code, verdict in ((-1, None), *_LABELLED[::-1]):
-            at = rows[verdicts[rows] == code]
-            if len(at):
-                figure.add_trace(points_trace(xy, at, names, colouring, verdict), row=1, col=col)
-                drawn.append(at)
+            drawn.add(density(xy, low, high), row=1, col=col)
+        drawn.add_points(xy, rows, verdicts, names, colouring, row=1, col=col)
     bare_axes(figure)
     figure.update_xaxes(matches="x", range=[low[0], high[0]])
     figure.update_yaxes(matches="y", range=[low[1], high[1]])
-    figure.add_traces(legend_entries(verdicts, colouring))
-    figure.update_layout(coloraxis=colouring.colour_axis)
-    legend_below(tidy(figure, height))
-    return MapFigure(figure, tuple(drawn))
+    return drawn.finish(verdicts, colouring, height)
 
 
 def _trails(before: Array, after: Array, rows: IntArray) -> go.Scattergl:
@@ -203,12 +167,5 @@ def _trails(before: Array, after: Array, rows: IntArray) -> go.Scattergl:
     line = np.full((len(rows), 3, 2), np.nan, dtype=np.float32)
     line[:, 0], line[:, 1] = before[rows], after[rows]
     x, y = line.reshape(-1, 2).T
-    return go.Scattergl(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"color": palette.ACCENT, "width": 1},
-        opacity=0.55,
-        hoverinfo="skip",
-        name=f"Way of the {len(rows):,} that moved most",
-    )
+    name, look = f"Way of the {len(rows):,} that moved most", {"color": palette.ACCENT, "width": 1}
+    return go.Scattergl(x=x, y=y, mode="lines", line=look, opacity=0.55, hoverinfo="skip", name=name)

@@ -23,10 +23,8 @@ def no_result(workspace: Workspace) -> None:
     last = next(iter(workspace.runs.all()), None)
     if last is not None and last.message:
         st.error(f"Run {last.number} ended without scores: {last.message}", icon=":material/error:")
-    st.info(
-        "There is no map yet: the nodes have not been ranked. The first ranking needs no labels.",
-        icon=":material/info:",
-    )
+    none = "There is no map yet: the nodes have not been ranked. The first ranking needs no labels."
+    st.info(none, icon=":material/info:")
     if st.button("Rank the nodes now", type="primary", icon=":material/play_arrow:"):
         with errors_shown():
             workspace.runs.ensure_ranked()
@@ -43,11 +41,8 @@ def _first_run(workspace: Workspace) -> None:
         share = min(1.0, run.epoch / run.epochs)
         st.progress(share, text=f"First ranking: {run.stage}, epoch {run.epoch:,} of {run.epochs:,}")
     else:
-        st.info(
-            f"The first ranking is {run.status}: {run.stage or 'the worker is starting'}. "
-            "The map appears by itself.",
-            icon=":material/hourglass_top:",
-        )
+        doing = f"The first ranking is {run.status}: {run.stage or 'the worker is starting'}"
+        st.info(f"{doing}. The map appears by itself.", icon=":material/hourglass_top:")
 
 
 def no_embedding(workspace: Workspace, model: str, number: int) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
-from gadcore.errors import GadError
 from gadcore.records import QueueRow, RunInfo
 from gadcore.workspace import Workspace
 from pages.common.figures import score_scatter
+from pages.common.page import errors_shown
 from pages.home.projects import literal
 from pages.train.runs import title_of
 
@@ -20,10 +21,8 @@ def show_comparison(workspace: Workspace) -> None:
     """Choose two finished runs and see what changed between them."""
     done = sorted((run for run in workspace.runs.all() if run.status == "done"), key=lambda r: -r.number)
     if len(done) < 2:
-        st.info(
-            "Comparing needs two finished runs. Label a few nodes and train again: the change is shown here.",
-            icon=":material/info:",
-        )
+        needed = "Comparing needs two finished runs. Label a few nodes and train again"
+        st.info(f"{needed}: the change is shown here.", icon=":material/info:")
         return
     names = {run.number: run for run in done}
     one, two, three = st.columns(3)
@@ -31,22 +30,14 @@ def show_comparison(workspace: Workspace) -> None:
     first, second = (numbers.index(run.number) for run in _worth_comparing(done))
 
     def told(number: int) -> str:
-        return _name(names[number])
+        return f"Run {number} · {title_of(names[number])}"
 
-    with one:
-        before = st.selectbox("Before", numbers, index=first, key="before", format_func=told)
-    with two:
-        after = st.selectbox("After", numbers, index=second, key="after", format_func=told)
-    with three:
-        k = int(
-            st.number_input(
-                "Top k", min_value=1, max_value=workspace.graph.n_nodes, value=_top(workspace), key="k"
-            )
-        )
-    try:
+    before = one.selectbox("Before", numbers, index=first, key="before", format_func=told)
+    after = two.selectbox("After", numbers, index=second, key="after", format_func=told)
+    n = workspace.graph.n_nodes
+    k = int(three.number_input("Top k", min_value=1, max_value=n, value=min(100, n), key="k"))
+    with errors_shown(go_on=True):
         _comparison(workspace, names[before], names[after], k)
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
 
 
 def _worth_comparing(done: list[RunInfo]) -> tuple[RunInfo, RunInfo]:
@@ -56,14 +47,6 @@ def _worth_comparing(done: list[RunInfo]) -> tuple[RunInfo, RunInfo]:
     if not earlier:
         return done[1], done[0]
     return min(earlier, key=lambda run: run.model != used.model), used
-
-
-def _name(run: RunInfo) -> str:
-    return f"Run {run.number} · {title_of(run)}"
-
-
-def _top(workspace: Workspace) -> int:
-    return min(100, workspace.graph.n_nodes)
 
 
 def _comparison(workspace: Workspace, before: RunInfo, after: RunInfo, k: int) -> None:
@@ -76,14 +59,10 @@ def _comparison(workspace: Workspace, before: RunInfo, after: RunInfo, k: int) -
     for column, (title, value, help) in zip(st.columns(3), figures):
         column.metric(title, value, help=help, border=True)
     picture, lists = st.columns([3, 2])
-    with picture:
-        st.plotly_chart(score_scatter(found), key="scatter", config={"displayModeBar": False})
-    with lists:
-        risen, fallen = st.tabs(["Risen most", "Fallen most"])
-        with risen:
-            _movers(found.risen)
-        with fallen:
-            _movers(found.fallen)
+    picture.plotly_chart(score_scatter(found), key="scatter", config={"displayModeBar": False})
+    for tab, rows in zip(lists.tabs(["Risen most", "Fallen most"]), (found.risen, found.fallen)):
+        with tab:
+            _movers(rows)
     if found.entered or found.left:
         with st.expander(f"Changes of the top {found.k}"):
             st.markdown("**New:** " + _ids(found.entered))
@@ -94,20 +73,10 @@ def _movers(rows: Sequence[QueueRow]) -> None:
     if not rows:
         st.caption("None.")
         return
-    st.dataframe(
-        [
-            {
-                "node": row.node_id,
-                "name": row.name,
-                "places": row.moved,
-                "rank now": row.rank,
-                "verdict": row.verdict or "",
-            }
-            for row in rows[:_LISTED]
-        ],
-        hide_index=True,
-        column_config={"places": st.column_config.NumberColumn(format="%+d")},
-    )
+    names = ("node", "name", "places", "rank now", "verdict")
+    shown = [(row.node_id, row.name, row.moved, row.rank, row.verdict or "") for row in rows[:_LISTED]]
+    signed: dict[Any, Any] = {"places": st.column_config.NumberColumn(format="%+d")}
+    st.dataframe([dict(zip(names, row)) for row in shown], hide_index=True, column_config=signed)
 
 
 def _ids(node_ids: Sequence[str]) -> str:

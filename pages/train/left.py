@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -10,62 +12,41 @@ from gadcore.workspace import Workspace
 from pages.common import palette
 from pages.common.audit_words import counted, since_hit_words
 from pages.common.figures import tidy
+from pages.common.page import figure_cards
 
 _LIST = 100  # cases of the list whose precision is shown first
 
 
 def show_left(workspace: Workspace) -> None:
     """Precision of the list, anomalies left, recall so far, and whether to stop."""
-    size = workspace.graph.n_nodes
-    k = int(
-        st.number_input(
-            "Length of the list",
-            min_value=1,
-            max_value=size,
-            value=min(_LIST, size),
-            key="insight-k",
-            width=180,
-            help="Precision is that of the highest scores of the run in use.",
-        )
+    size, least = workspace.graph.n_nodes, round(100 * workspace.insight.least_recall())
+    about = "Precision is that of the highest scores of the run in use."
+    k = st.number_input(
+        "Length of the list", 1, size, min(_LIST, size), key="insight-k", width=180, help=about
     )
+    about = "The advice to stop waits until this part of all anomalies is found for sure."
     wanted = st.number_input(
-        "Stop when found, per cent",
-        min_value=1,
-        max_value=99,
-        value=round(100 * workspace.insight.least_recall()),
-        key="insight-recall",
-        width=220,
-        help="The advice to stop waits until this part of all anomalies is found for sure.",
+        "Stop when found, per cent", 1, 99, least, key="insight-recall", width=220, help=about
     )
-    if int(wanted) != round(100 * workspace.insight.least_recall()):
-        workspace.set_preference("least_recall", int(wanted) / 100)
+    if wanted != least:
+        workspace.set_preference("least_recall", wanted / 100)
     report = workspace.insight.audit(k)
-    columns = st.columns(4)
     figures = (
-        (f"Precision of the top {report.top:,}", _percent(report.precision), precision_words(report)),
-        ("Anomalies left", _count(report.left), left_words(report)),
-        ("Found so far", _percent(report.recall), recall_words(report)),
-        ("Labels since the last hit", _since_hit(report), hit_words(report)),
+        (f"Precision of the top {report.top:,}", _figure(report.precision, ".0%"), precision_words(report)),
+        ("Anomalies left", _figure(report.left), left_words(report)),
+        ("Found so far", _figure(report.recall, ".0%"), recall_words(report)),
+        ("Labels since the last hit", _figure(report.since_hit if report.found else None), hit_words(report)),
     )
-    for column, (title, value, words) in zip(columns, figures):
-        with column.container(border=True):
-            st.metric(title, value)
-            st.caption(words)
+    figure_cards(figures)
     if report.left is not None and report.left_interval is not None:
-        st.plotly_chart(
-            left_figure(report.found, report.left, report.left_interval),
-            key="insight-left",
-            config={"displayModeBar": False},
-        )
-    if report.stop:
-        st.success(report.hint, icon=":material/flag:")
-    else:
-        st.info(report.hint, icon=":material/info:")
+        figure = left_figure(report.found, report.left, report.left_interval)
+        st.plotly_chart(figure, key="insight-left", config={"displayModeBar": False})
+    say, icon = (st.success, ":material/flag:") if report.stop else (st.info, ":material/info:")
+    say(report.hint, icon=icon)
     st.caption(
         f"Rests on {counted(report.draws, 'random check')} that the queue mixes in, {report.hits:,} of them "
         "anomalous. Only they stand for cases without a verdict: those chosen for their score would flatter "
-        "the figures."
-        f" {MEASURED}"
+        f"the figures. {MEASURED}"
     )
 
 
@@ -107,25 +88,13 @@ def hit_words(report: AuditReport) -> str:
 def left_figure(found: int, left: float, interval: Interval) -> go.Figure:
     """Found and left as one bar; the whisker is the 95 % interval of what is left."""
     low, high = interval
+    whisker = {"array": [high - left], "arrayminus": [left - low], "color": palette.UNSURE}
+    quiet = {"color": palette.UNLABELLED, "opacity": 0.6}
+    told = f"about %{{x:,.0f}} left ({low:,.0f} to {high:,.0f})"
     figure = go.Figure(
         [
-            go.Bar(
-                x=[found],
-                y=[""],
-                orientation="h",
-                name="found",
-                marker_color=palette.ANOMALOUS,
-                hovertemplate="%{x:,} found<extra></extra>",
-            ),
-            go.Bar(
-                x=[left],
-                y=[""],
-                orientation="h",
-                name="left, with its 95 % interval",
-                marker={"color": palette.UNLABELLED, "opacity": 0.6},
-                error_x={"array": [high - left], "arrayminus": [left - low], "color": palette.UNSURE},
-                hovertemplate=f"about %{{x:,.0f}} left ({low:,.0f} to {high:,.0f})<extra></extra>",
-            ),
+            _bar(found, "found", "%{x:,} found", marker_color=palette.ANOMALOUS),
+            _bar(left, "left, with its 95 % interval", told, marker=quiet, error_x=whisker),
         ]
     )
     figure.update_layout(barmode="stack", bargap=0.3)
@@ -133,13 +102,10 @@ def left_figure(found: int, left: float, interval: Interval) -> go.Figure:
     return tidy(figure, 150)
 
 
-def _since_hit(report: AuditReport) -> str:
-    return f"{report.since_hit:,}" if report.found else "–"
+def _bar(value: float, name: str, hover: str, **look: Any) -> go.Bar:
+    hover += "<extra></extra>"
+    return go.Bar(x=[value], y=[""], orientation="h", name=name, hovertemplate=hover, **look)
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _count(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
+def _figure(value: float | None, form: str = ",.0f") -> str:
+    return "–" if value is None else f"{value:{form}}"

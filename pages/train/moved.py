@@ -27,11 +27,10 @@ def show_moved(workspace: Workspace) -> None:
     for text in (found.note, found.reason):
         if text:
             st.info(text, icon=":material/info:")
-    risen, fallen = st.columns(2, gap="medium")
-    with risen:
-        _movers("Risen", found.risen)
-    with fallen:
-        _movers("Fallen", found.fallen)
+    sides = (("Risen", found.risen), ("Fallen", found.fallen))
+    for column, (title, movers) in zip(st.columns(2, gap="medium"), sides):
+        with column:
+            _movers(title, movers)
 
 
 def _basis(found: Moved) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from gadcore.insight.agreement import Agreement, Dispute
 from gadcore.insight.second_look import SecondLook
 from gadcore.workspace import Workspace
+from pages.common.page import figure_cards
 from pages.home.projects import literal
 from pages.train.settling import case_link, headed, settle_button
 
 _LISTED = 20
-_OTHER = {"normal": "anomalous", "anomalous": "normal"}
+_VERDICTS = ("normal", "anomalous")
 
 
 def show_second_look(workspace: Workspace) -> None:
@@ -26,17 +30,26 @@ def show_second_look(workspace: Workspace) -> None:
 
 
 def _case(workspace: Workspace, case: SecondLook) -> None:
+    rank = f" · rank {case.rank:,}" if case.rank else ""
+    told = f"{headed(case.name, case.node_id)}  ·  {case.verdict} by {literal(case.analyst)}{rank}"
+    words = {word: f"Keep {word}" if word == case.verdict else f"Change to {word}" for word in _VERDICTS}
+    reasons = "  \n".join(literal(reason) for reason in case.reasons)
+    _to_settle(workspace, case.node_id, "look", words, told, reasons)
+
+
+def _to_settle(
+    workspace: Workspace, node_id: str, key: str, words: Mapping[str, str], told: str, reasons: str = ""
+) -> None:
+    """A case with a button for each verdict that would settle it."""
     with st.container(border=True):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
-    with text:
-        rank = f" · rank {case.rank:,}" if case.rank else ""
-        st.markdown(f"{headed(case.name, case.node_id)}  ·  {case.verdict} by {literal(case.analyst)}{rank}")
-        st.caption("  \n".join(literal(reason) for reason in case.reasons))
+    text.markdown(told)
+    if reasons:
+        text.caption(reasons)
     with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
-        case_link(case.node_id, f"look-{case.node_id}")
-        for verdict in _OTHER:
-            word = f"Keep {verdict}" if verdict == case.verdict else f"Change to {verdict}"
-            settle_button(workspace, case.node_id, verdict, word, f"look-{case.node_id}")
+        case_link(node_id, f"{key}-{node_id}")
+        for verdict, word in words.items():
+            settle_button(workspace, node_id, verdict, word, f"{key}-{node_id}")
 
 
 def show_agreement(workspace: Workspace) -> None:
@@ -47,18 +60,10 @@ def show_agreement(workspace: Workspace) -> None:
     else:
         _kappa(found)
     if len(found.pairs) > 1:
-        rows = [
-            {
-                "analysts": " and ".join(pair.analysts),
-                "shared nodes": pair.nodes,
-                "agreed": pair.agreed,
-                "kappa": pair.kappa,
-            }
-            for pair in found.pairs
-        ]
-        st.dataframe(
-            rows, hide_index=True, column_config={"kappa": st.column_config.NumberColumn(format="%.2f")}
-        )
+        names = ("analysts", "shared nodes", "agreed", "kappa")
+        rows = [(" and ".join(pair.analysts), pair.nodes, pair.agreed, pair.kappa) for pair in found.pairs]
+        digits: dict[Any, Any] = {"kappa": st.column_config.NumberColumn(format="%.2f")}
+        st.dataframe([dict(zip(names, row)) for row in rows], hide_index=True, column_config=digits)
     if found.disputed:
         st.markdown(f"**Disputed: {len(found.disputed):,}**")
     elif found.nodes:
@@ -75,20 +80,11 @@ def _kappa(found: Agreement) -> None:
         ("Judged by two or more", f"{found.nodes:,}", f"on {found.agreed:,} of them all agree"),
         ("Disputes settled", f"{found.settled:,}", f"{len(found.disputed):,} still open"),
     )
-    for column, (title, value, words) in zip(st.columns(3), figures):
-        with column.container(border=True):
-            st.metric(title, value)
-            st.caption(words)
+    figure_cards(figures)
 
 
 def _dispute(workspace: Workspace, dispute: Dispute) -> None:
     name = workspace.graph.display_name(workspace.graph.index_of(dispute.node_id))
     said = ", ".join(f"{literal(who)}: {word}" for who, word in dispute.verdicts.items())
-    with st.container(border=True):
-        text, buttons = st.columns([3, 2], vertical_alignment="center")
-    text.markdown(f"{headed(name, dispute.node_id)}  ·  {said}")
-    with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
-        case_link(dispute.node_id, f"dispute-{dispute.node_id}")
-        for verdict in _OTHER:
-            word = f"Settle as {verdict}"
-            settle_button(workspace, dispute.node_id, verdict, word, f"dispute-{dispute.node_id}")
+    words = {word: f"Settle as {word}" for word in _VERDICTS}
+    _to_settle(workspace, dispute.node_id, "dispute", words, f"{headed(name, dispute.node_id)}  ·  {said}")

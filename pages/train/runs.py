@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.detectors import REGISTRY
-from gadcore.errors import GadError
 from gadcore.insight.comparison import auc_text
 from gadcore.records import RunInfo
 from gadcore.workspace import Workspace
 from pages.common import state
 from pages.common.figures import curves_figure
+from pages.common.page import errors_shown
 from pages.home.projects import ago, literal
 
 _STATUS = {
@@ -36,10 +36,8 @@ def show_progress(workspace: Workspace) -> None:
             st.rerun()  # it started, ended, or another one did: the whole page follows
         shown = now or _looked_at(workspace)
         if shown is None:
-            st.info(
-                "No run yet. Train the default model: it ranks every node, even without a label.",
-                icon=":material/info:",
-            )
+            first = "No run yet. Train the default model: it ranks every node, even without a label."
+            st.info(first, icon=":material/info:")
         else:
             _progress(workspace, shown)
 
@@ -51,7 +49,7 @@ def _stand(run: RunInfo | None) -> tuple[str, str] | None:
 
 
 def _looked_at(workspace: Workspace) -> RunInfo | None:
-    """The run chosen in the list, else the newest."""
+    """The run chosen in the list, otherwise the newest."""
     runs = workspace.runs.all()
     chosen = state.remembered(_SHOWN, None)
     return next((run for run in runs if run.id == chosen), newest(runs))
@@ -81,12 +79,8 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         failed = run.status == "failed"
         say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
         say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
-    st.plotly_chart(
-        curves_figure(workspace.runs.history(run.id)),
-        key="curves",
-        config={"displayModeBar": False},
-        theme="streamlit",
-    )
+    curves = curves_figure(workspace.runs.history(run.id))
+    st.plotly_chart(curves, key="curves", config={"displayModeBar": False})
     st.caption(figures_text(run))
 
 
@@ -165,21 +159,15 @@ def _run_row(workspace: Workspace, run: RunInfo) -> None:
 
 
 def _use(workspace: Workspace, run: RunInfo) -> None:
-    try:
+    with errors_shown(go_on=True):
         workspace.runs.use(run.id)
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
-        return
-    st.toast(f"The scores of run {run.number} are in use.")
-    st.rerun()
+        st.toast(f"The scores of run {run.number} are in use.")
+        st.rerun()
 
 
 def _delete(workspace: Workspace, run: RunInfo) -> None:
     st.markdown(f"Delete run {run.number} with its scores and model? Labels stay.")
     if st.button("Delete for good", key=f"delete-{run.number}", type="primary", icon=":material/delete:"):
-        try:
+        with errors_shown(go_on=True):
             workspace.runs.delete(run.id)
-        except GadError as error:
-            st.error(str(error), icon=":material/error:")
-            return
-        st.rerun()
+            st.rerun()

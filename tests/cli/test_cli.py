@@ -20,7 +20,7 @@ from gadcore.settings import DEMO_FOLDER
 from gadcore.workspace import Workspace
 
 COMMANDS = (
-    "run", "import", "projects", "label", "ring", "undo", "redo", "note", "labels", "train", "runs", "queue",
+    "run", "import", "projects", "label", "group", "undo", "redo", "note", "labels", "train", "runs", "queue",
     "explain", "score-new", "export", "delete", "demo", "bench", "experiments", "practice",
 )  # fmt: skip
 
@@ -104,7 +104,7 @@ def test_a_command_that_is_not_understood_is_exit_code_2(arguments: list[str]) -
         (["queue", "--where", "country"], "expected COLUMN=VALUE"),
         (["queue", "--where", "=FR"], "expected COLUMN=VALUE"),
         (["label", "n001", "maybe"], "'maybe' is not a verdict. Expected: normal, anomalous or unsure"),
-        (["ring", "n001", "--label", "maybe"], "'maybe' is not a verdict. Expected: normal, anomalous or"),
+        (["group", "n001", "--label", "maybe"], "'maybe' is not a verdict. Expected: normal, anomalous or"),
     ],
 )
 def test_a_value_that_is_not_understood_is_named_with_what_was_expected(arguments, words, capsys) -> None:
@@ -114,7 +114,7 @@ def test_a_value_that_is_not_understood_is_named_with_what_was_expected(argument
     assert words in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("command", [[], ["label"], ["ring"], ["explain"], ["note"]])
+@pytest.mark.parametrize("command", [[], ["label"], ["group"], ["explain"], ["note"]])
 def test_the_examples_name_accounts_of_the_demo(command: list[str], capsys) -> None:
     with pytest.raises(SystemExit):
         main([*command, "--help"])
@@ -280,19 +280,19 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None:
+def test_group_lists_who_belongs_together_and_labels_it_as_one(project: str, capsys) -> None:
     workspace = Workspace.open(project)
     node = next(str(n) for n in workspace.graph.node_ids if len(workspace.cases.group(str(n)).node_ids) > 4)
     main(["label", workspace.cases.group(node).node_ids[-1], "anomalous", "-p", project])
     proposed = workspace.cases.group(node)
     open_others = len(proposed.node_ids) - 2
-    shown = spoken(capsys, "ring", "-p", project, node)
+    shown = spoken(capsys, "group", "-p", project, node)
     assert proposed.reason in shown
     assert f"the {open_others} others without a verdict of their own count as 1 with --group one" in shown
     assert all(member in shown for member in proposed.node_ids)
-    assert answer(capsys, "ring", "-p", project, node)["counts_as"]["full"] == open_others
+    assert answer(capsys, "group", "-p", project, node)["counts_as"]["full"] == open_others
     assert len(workspace.verdicts.current()) == 1  # nothing was recorded
-    events = answer(capsys, "ring", "-p", project, node, "--label", "a", "--group", "one")["events"]
+    events = answer(capsys, "group", "-p", project, node, "--label", "a", "--group", "one")["events"]
     assert len({event["group"] for event in events}) == 1
     others = [event["weight"] for event in events if event["node_id"] != node]
     assert len(others) == open_others
@@ -300,7 +300,7 @@ def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None
     assert {event["source"] for event in events} == {"ring"}
     before = workspace.verdicts.history(node)
     capsys.readouterr()
-    same = ["ring", "-p", project, node, "--label", "a", "--group", "one"]
+    same = ["group", "-p", project, node, "--label", "a", "--group", "one"]
     assert main(same) == 1
     assert "Nothing to change" in capsys.readouterr().err
     assert workspace.verdicts.history(node) == before
@@ -311,13 +311,13 @@ def test_ring_lists_the_group_and_labels_it_as_one(project: str, capsys) -> None
     assert [event["weight"] for event in raised["events"]] == [1.0] * open_others
     assert set(raised["kept"]) == {node, proposed.node_ids[-1]}
     assert len(workspace.verdicts.undo()) == open_others
-    turned = spoken(capsys, "ring", "-p", project, node, "--label", "normal", "--group", "one")
+    turned = spoken(capsys, "group", "-p", project, node, "--label", "normal", "--group", "one")
     assert f"Kept the verdict they had: {proposed.node_ids[-1]}." in turned
     assert len(workspace.verdicts.undo()) == len(events)
     assert len(workspace.verdicts.undo()) == len(events)
 
 
-def test_one_other_node_of_a_ring_is_one() -> None:
+def test_one_other_node_of_a_group_is_one() -> None:
     assert _counting_lines(1, {"one": 1.0}) == [
         "With --label the other node without a verdict of its own counts as 1 with --group one."
     ]

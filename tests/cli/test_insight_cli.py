@@ -26,7 +26,7 @@ def project(settings, planted):
     unregister()
 
 
-def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, planted) -> None:
+def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, planted, capsys) -> None:
     graph, y = planted
     ids = [str(node) for node in graph.node_ids]
     normal, anomalous = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
@@ -34,7 +34,7 @@ def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, plant
     project.verdicts.record_group([ids[i] for i in anomalous[:6]], "anomalous", analyst="ana")
     assert shell("train", "-p", "net", "--model", "sgc-lr").returncode == 0
     project.verdicts.record_group([ids[i] for i in anomalous[6:12]], "anomalous", analyst="bo")
-    assert shell("train", "-p", "net", "--model", "sgc-lr").returncode == 0
+    assert answer(capsys, "train", "-p", "net", "--model", "sgc-lr")["status"] == "done"
     moved = shell("moved", "-p", "net", "-n", "5", "--json")
     assert moved.returncode == 0, moved.stderr
     found = json.loads(moved.stdout)
@@ -42,8 +42,9 @@ def test_from_two_runs_to_what_moved_without_a_browser(project: Workspace, plant
     causes = [cause for mover in found["risen"] for cause in mover["causes"]]
     assert causes
     assert all(0 < cause["share"] <= 1 for cause in causes)
-    assert "of the push up" in shell("moved", "-p", "net", "-n", "5").stdout
-    assert shell("moved", "-p", "net", "--run", "9").stderr.startswith("error: There is no run '9'")
+    assert "of the push up" in spoken(capsys, "moved", "-p", "net", "-n", "5")
+    assert main(["moved", "-p", "net", "--run", "9"]) == 1
+    assert capsys.readouterr().err.startswith("error: There is no run '9'")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

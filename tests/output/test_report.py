@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from sample_workspace import IDS, SampleWorkspace, sample_run
 
+from gadcore.drawing import VERDICT_COLOURS, VERDICT_SHAPES
 from gadcore.errors import RunError
 from gadcore.graph.labels import Labels
 from gadcore.output import Filters
 from gadcore.output.report import report_html, report_pdf
-from gadcore.output.report.drawing import VERDICT_COLOURS, VERDICT_SHAPES
-from gadcore.output.report.facts import gather, rule_in_words
+from gadcore.output.report.facts import gather
 from gadcore.output.report.pictures import BAR, FLAGGED_BAR, distribution, surroundings
 
 
@@ -113,7 +113,7 @@ def test_report_admits_a_missing_estimate(workspace) -> None:
     ],
 )
 def test_the_rule_is_said_in_words(filters, words) -> None:
-    assert words in rule_in_words(filters)
+    assert words in filters.in_words()
 
 
 def test_distribution_draws_every_labelled_node_and_survives_equal_scores(workspace) -> None:

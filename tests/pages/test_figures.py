@@ -220,10 +220,11 @@ def test_scatter_names_what_entered_and_left_the_top():
     comparison = RunComparison(
         sample_run(number=1), sample_run(number=2), [], [], [], [], 10, 0.9, before * 2, after * 2
     )
-    figure = score_scatter(comparison, names=[f"n{i}" for i in range(50)])
-    names = {trace.name: list(trace.text or []) for trace in figure.data if trace.name}
-    assert names["Entered the top 10 (1)"] == ["n0"]
-    assert names["Left the top 10 (1)"] == ["n49"]
+    figure = score_scatter(comparison)
+    places = {trace.name: list(zip(trace.x, trace.y)) for trace in figure.data if trace.name}
+    assert places["Entered the top 10 (1)"] == [(0.0, 120.0)]
+    assert places["Left the top 10 (1)"] == [(98.0, -2.0)]
+    assert len(places["Other nodes (48)"]) == 48
 
 
 def test_scatter_without_scores_says_so():

@@ -12,8 +12,8 @@ import numpy as np
 from gadcore.studies import embeddings, times
 from gadcore.studies.figure_page import embedding_picture, render, sweep, write_page
 from gadcore.studies.figures import lambda_cells, width_cells
+from gadcore.studies.panels import Curve, Dots, curve_panels, scatter_panels
 from gadcore.studies.rows import key_of
-from gadcore.studies.svg import Curve, Dots, curve_panels, scatter_panels
 
 
 def swept(graph: str, method: str, name: str, value: float, seed: int, auc: float) -> dict[str, Any]:

@@ -193,12 +193,13 @@ def test_verdicts_do_not_change_the_turns_of_a_first_queue(unlabelled: Workspace
     assert asked == [False] * TRIAL + [True] * TRIAL + [True, False]
 
 
-def test_cases_of_a_first_queue_do_not_hang_on_how_many_are_asked_for(unlabelled: Workspace) -> None:
+def test_cases_of_a_first_queue_do_not_depend_on_how_many_are_asked_for(unlabelled: Workspace) -> None:
     for _ in range(40):
         longest = ids(unlabelled.cases.queue(n=120))
-        assert ids(unlabelled.cases.queue(n=1)) == longest[:1]
+        first = unlabelled.cases.queue(n=1)
+        assert ids(first) == longest[:1]
         assert ids(unlabelled.cases.queue(n=60)) == longest[:60]
-        decide(unlabelled, unlabelled.cases.queue(n=1)[0], "normal")
+        decide(unlabelled, first[0], "normal")
 
 
 def test_random_checks_take_no_turn_of_the_trial(unlabelled: Workspace) -> None:

@@ -313,7 +313,7 @@ def test_without_an_embedding_similar_nodes_come_from_the_graph(project: Workspa
     assert len(project.cases.similar("n030", 5)) == 5
 
 
-def test_the_ring_of_a_project_begins_with_the_node(ranked: Workspace) -> None:
+def test_the_group_of_a_node_begins_with_the_node(ranked: Workspace) -> None:
     assert ranked.cases.group("n030").node_ids[0] == "n030"
 
 

@@ -71,7 +71,7 @@ class GreedyDiverse(QueryStrategy):
             batch = self._batch(pool, left, window, BATCH - len(begun), begun)
             chosen += batch
             left = left[~np.isin(left, [query.node for query in batch])]
-        return chosen[:n]  # of whole batches, so that a case does not hang on how many are asked for
+        return chosen[:n]  # of whole batches, so that a case does not depend on how many are asked for
 
     @staticmethod
     def trusts(pool: Pool) -> bool:

@@ -1,4 +1,4 @@
-"""What the report says, gathered once; the HTML and the PDF only lay it out."""
+"""What the report says, gathered and worded once; the HTML and the PDF only lay it out."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gadcore import __version__
-from gadcore.output import Filters, select
-from gadcore.output.flagged import result_in_use, table_of
-from gadcore.output.report.drawing import Picture
+from gadcore.drawing import Picture
+from gadcore.loop.calibrate import band
+from gadcore.output.flagged import Filters, result_in_use, select, table_of
 from gadcore.output.report.pictures import distribution, surroundings
 from gadcore.records import RunInfo
 
@@ -24,14 +24,17 @@ _HISTOGRAM, _VIEW = (520.0, 130.0), (168.0, 150.0)
 _VIEW_CAP = 28
 
 
-MARKS = (
-    "Ringed: the node itself. Diamond: marked anomalous; square: normal; triangle: unsure; "
-    "circle: no verdict, the redder, the higher the score."
-)
-BARS = (
-    "Nodes per score (square-root scale); the orange part of a bar counts the flagged ones among them. "
-    "Under the axis: labelled nodes."
-)
+@dataclass(frozen=True)
+class Line:
+    """A row of the flagged table as text."""
+
+    rank: str
+    node_id: str
+    name: str  # empty where it is the id again
+    percentile: str
+    probability: str
+    verdict: str  # empty without one
+    why: str
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,26 @@ class Facts:
     title: str
     subtitle: str
     figures: list[tuple[str, str]]  # (name, value): the strip under the title
-    heading: str  # how many are flagged, and by which rule
-    rows: list[dict[str, Any]]  # the first ROWS of the flagged table, with the shown name
     histogram: Picture
     views: list[Picture]
-    provenance: list[tuple[str, str]]
+    heading: str  # how many are flagged, and by which rule
+    lines: list[Line]  # the first ROWS of the flagged table
     caution: str
+    provenance: list[tuple[str, str]]
+
+    scores = "Scores of all nodes"
+    bars = (
+        "Nodes per score (square-root scale); the orange part of a bar counts the flagged ones among them. "
+        "Under the axis: labelled nodes."
+    )
+    around = "Around the highest-ranked flagged nodes"
+    marks = (
+        "Ringed: the node itself. Diamond: marked anomalous; square: normal; triangle: unsure; "
+        "circle: no verdict, the redder, the higher the score."
+    )
+    columns = ("Rank", "Node", "Percentile", "Probability", "Verdict", "Why")
+    nobody = "No node passes these filters."
+    origin = "Provenance"
 
 
 def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | None = None) -> Facts:
@@ -54,63 +71,51 @@ def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | 
     filters = filters or Filters(top=100)
     result, graph = result_in_use(workspace), workspace.graph
     nodes = select(workspace, filters)
-    shown = nodes[:ROWS]
-    rows: list[dict[str, Any]] = table_of(workspace, shown).to_dict("records")
-    for row, node in zip(rows, shown):
-        row["name"] = graph.display_name(int(node))
-    scores = np.asarray(result.scores)
-    now = datetime.now(UTC)
+    shown, now = nodes[:ROWS], datetime.now(UTC)
+    by = f", prepared by {analyst}" if analyst else ""
     return Facts(
         title=f"Flagged nodes: {workspace.name}",
-        subtitle=f"Ringfence report of {now:%d %B %Y, %H:%M} UTC"
-        + (f", prepared by {analyst}" if analyst else ""),
+        subtitle=f"Ringfence report of {now:%d %B %Y, %H:%M} UTC{by}",
         figures=_figures(workspace, result.info, len(nodes)),
-        heading=_heading(len(nodes), filters),
-        rows=rows,
-        histogram=distribution(scores, workspace.verdicts.labels(), nodes, _HISTOGRAM),
+        histogram=distribution(np.asarray(result.scores), workspace.verdicts.labels(), nodes, _HISTOGRAM),
         views=_views(workspace, [str(graph.node_ids[i]) for i in shown[:VIEWS]]),
-        provenance=_provenance(workspace, result.info, now),
+        heading=_heading(len(nodes), filters),
+        lines=[_line(row) for row in table_of(workspace, shown).to_dict("records")],
         caution=_caution(result.info, result.probability_reason or ""),
+        provenance=_provenance(result.info, now),
     )
 
 
 def _figures(workspace: Workspace, run: RunInfo, found: int) -> list[tuple[str, str]]:
     counts = workspace.verdicts.counts()
+    numbers = {"nodes": workspace.graph.n_nodes, "edges": workspace.graph.n_edges, "flagged": found}
+    numbers |= {"marked anomalous": counts["anomalous"], "marked normal": counts["normal"]}
+    numbers |= {"unsure": counts["unsure"]}
     return [
-        ("nodes", f"{workspace.graph.n_nodes:,}"),
-        ("edges", f"{workspace.graph.n_edges:,}"),
-        ("flagged", f"{found:,}"),
-        ("marked anomalous", f"{counts['anomalous']:,}"),
-        ("marked normal", f"{counts['normal']:,}"),
-        ("unsure", f"{counts['unsure']:,}"),
+        *((name, f"{number:,}") for name, number in numbers.items()),
         ("model", f"{run.model} (run {run.number})"),
         ("out-of-fold AUC", "–" if run.auc is None else f"{run.auc:.3f}"),
     ]
 
 
+def _line(row: dict[str, Any]) -> Line:
+    reasons = [row[key] for key in ("reason_1", "reason_2", "reason_3") if row[key]]
+    note = [f"Note: {row['note']}"] if row["note"] else []
+    probability = row["probability"]
+    return Line(
+        rank=f"{row['rank']:,}",
+        node_id=row["node_id"],
+        name="" if row["name"] == row["node_id"] else row["name"],
+        percentile=f"{row['percentile']:.1f}",
+        probability="–" if np.isnan(probability) else band(probability),
+        verdict=row["verdict"],
+        why=" · ".join(reasons + note) or "–",
+    )
+
+
 def _heading(found: int, filters: Filters) -> str:
     shown = f"first {ROWS} of {found:,}" if found > ROWS else f"{found:,}"
-    return f"Flagged ({shown}): {rule_in_words(filters)}"
-
-
-def rule_in_words(filters: Filters) -> str:
-    """The filters as a sentence."""
-    parts: list[str] = []
-    if filters.verdicts is not None:
-        parts.append("verdict " + _any_of(filters.verdicts))
-    if filters.min_percentile is not None:
-        parts.append(f"percentile at least {filters.min_percentile:g}")
-    if filters.min_score is not None:
-        parts.append(f"score at least {filters.min_score:g}")
-    if filters.min_probability is not None:
-        parts.append(f"probability at least {filters.min_probability:g}")
-    kept = ("nodes with " + ", ".join(parts)) if parts else "nodes"
-    rule = f"the {filters.top:,} highest-ranked {kept}" if filters.top else f"all {kept}, by score"
-    return rule + (", and all marked anomalous" if filters.keep_marked else "")
-
-
-def _any_of(words: Sequence[str]) -> str:
-    return " or ".join(words) if words else "none"
+    return f"Flagged ({shown}): {filters.in_words()}"
 
 
 def _views(workspace: Workspace, node_ids: Sequence[str]) -> list[Picture]:
@@ -118,23 +123,17 @@ def _views(workspace: Workspace, node_ids: Sequence[str]) -> list[Picture]:
     for node_id in node_ids:
         view = workspace.cases.neighbourhood(node_id, hops=1, cap=_VIEW_CAP)
         name = workspace.graph.display_name(workspace.graph.index_of(node_id))
-        title = node_id if name == node_id else f"{name} ({node_id})"
-        pictures.append(surroundings(view, _VIEW, title))
+        pictures.append(surroundings(view, _VIEW, node_id if name == node_id else f"{name} ({node_id})"))
     return pictures
 
 
-def _provenance(workspace: Workspace, run: RunInfo, now: datetime) -> list[tuple[str, str]]:
-    params = (
-        ", ".join(f"{key}={value}" for key, value in sorted(run.params.items()))
-        or "the defaults of the model"
-    )
+def _provenance(run: RunInfo, now: datetime) -> list[tuple[str, str]]:
+    params = ", ".join(f"{key}={value}" for key, value in sorted(run.params.items()))
+    basis = run.basis or "no basis given"
     return [
         ("Run", f"{run.id} (number {run.number}), {run.model}, seed {run.seed}, device {run.device}"),
-        ("Parameters", params),
-        (
-            "Trained on",
-            f"{run.normal} normal and {run.anomalous} anomalous labels ({run.basis or 'no basis given'})",
-        ),
+        ("Parameters", params or "the defaults of the model"),
+        ("Trained on", f"{run.normal} normal and {run.anomalous} anomalous labels ({basis})"),
         ("Graph fingerprint", run.graph_fingerprint),
         ("Label-set hash", run.label_hash),
         ("Made by", f"Ringfence {__version__}, {now.isoformat(timespec='seconds')}"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.drawing import FAINT, GRID, GROUND, INK, VERDICT_COLOURS, Picture, Point
 from gadcore.graph.labels import Labels
-from gadcore.output.report.drawing import FAINT, GRID, INK, VERDICT_COLOURS, Picture
 from gadcore.records import Neighbourhood, ViewNode
 
 BAR, FLAGGED_BAR = "#9db4c8", "#d55e00"
@@ -16,10 +16,7 @@ _LABELS_SHOWN = 400  # marks under the axis; beyond this they only hide each oth
 
 
 def distribution(
-    scores: npt.NDArray[np.floating],
-    labels: Labels,
-    flagged: npt.NDArray[np.integer],
-    size: tuple[float, float],
+    scores: npt.NDArray[np.floating], labels: Labels, flagged: npt.NDArray[np.integer], size: Point
 ) -> Picture:
     """Histogram of all scores on a square-root scale, with the labelled nodes as marks under the axis.
 
@@ -39,12 +36,11 @@ def distribution(
         for i in np.flatnonzero(bars):
             tall = (floor - top) * float(np.sqrt(bars[i])) / tallest
             picture.rectangle(left + i * step + 0.5, floor - tall, step - 1, tall, colour)
-    picture.line((left, floor), (right, floor), FAINT)
+    picture.line((left, floor), (right, floor), colour=FAINT)
     picture.text((left - 4, top + 6), f"{counts.max():,}", 7, FAINT, "end")
     picture.text((left - 4, floor), "0", 7, FAINT, "end")
-    for share in (0.0, 0.5, 1.0):
+    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         at = left + share * (right - left)
-        anchor = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         picture.text((at, height - 4), f"{low + share * span:.3g}", 7, FAINT, anchor)
     for row, (nodes, verdict) in enumerate(((labels.anomalous, "anomalous"), (labels.normal, "normal"))):
         y = floor + 10 + row * 12
@@ -55,7 +51,7 @@ def distribution(
     return picture
 
 
-def surroundings(view: Neighbourhood, size: tuple[float, float], title: str) -> Picture:
+def surroundings(view: Neighbourhood, size: Point, title: str) -> Picture:
     """The capped neighbourhood of one node; colour by suspicion, shape by verdict, width by weight."""
     width, height = size
     picture = Picture(width, height, f"Neighbourhood of {title}")
@@ -64,11 +60,11 @@ def surroundings(view: Neighbourhood, size: tuple[float, float], title: str) -> 
     for edge in view.edges:
         if edge.source in at and edge.target in at:
             thick = 0.5 + 1.8 * edge.weight / heaviest
-            picture.line(at[edge.source], at[edge.target], GRID, thick)
+            picture.line(at[edge.source], at[edge.target], colour=GRID, width=thick)
     for node in sorted(view.nodes, key=lambda n: n.node_id == view.centre):
         centre = node.node_id == view.centre
         if centre:
-            picture.circle(at[node.node_id], 9.5, "#ffffff", INK)
+            picture.circle(at[node.node_id], 9.5, GROUND, INK)
         radius = 6.5 if centre else min(6.0, 2.8 + 0.45 * float(np.log2(1 + node.degree)))
         picture.mark(at[node.node_id], node.verdict, radius, _colour(node))
     picture.text((width / 2, height - 3), _shortened(title, int(width / 4.6)), 8, INK, "middle")
@@ -77,7 +73,7 @@ def surroundings(view: Neighbourhood, size: tuple[float, float], title: str) -> 
     return picture
 
 
-def _placed(nodes: list[ViewNode], width: float, height: float) -> dict[str, tuple[float, float]]:
+def _placed(nodes: list[ViewNode], width: float, height: float) -> dict[str, Point]:
     """Positions of the view, scaled into the picture."""
     if not nodes:
         return {}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from gadcore.graph import Graph
 from gadcore.records import RunInfo
@@ -25,11 +26,12 @@ from pages.map.waiting import LABEL, layout_progress, no_embedding, no_result
 
 VIEWS = {"map": "Map", "radius": "Hypersphere", "before": "Before / after"}
 HEIGHT = 650
+Array = npt.NDArray[Any]
 _SCORE, _VERDICT, _MOVED = "Score", "Verdict", "Moved since the run before"
 
 
 @dataclass(frozen=True)
-class Look:
+class MapChoice:
     """What the analyst asked to see."""
 
     view: str
@@ -38,7 +40,7 @@ class Look:
     before: RunInfo | None  # the run to compare with
 
 
-def draw(workspace: Workspace) -> None:
+def show_map_page(workspace: Workspace) -> None:
     """The page below its title."""
     result = workspace.runs.result()
     if result is None:
@@ -77,21 +79,12 @@ def _has_map(workspace: Workspace, run: RunInfo) -> bool:
     return found is not None and found.embedding is not None
 
 
-def _controls(workspace: Workspace, result: Result) -> Look:
+def _controls(workspace: Workspace, result: Result) -> MapChoice:
     earlier = _earlier(workspace, result)
     view_box, kind_box, colour_box = st.columns([1.3, 1, 1.2])
-    view = view_box.segmented_control(
-        "Show", list(VIEWS), default="map", format_func=VIEWS.__getitem__, key="map-view", required=True
-    )
-    kind = kind_box.segmented_control(
-        "Layout",
-        list(LAYOUTS),
-        default="pca",
-        format_func=LAYOUTS.__getitem__,
-        key="map-kind",
-        required=True,
-        help="PCA is there at once and keeps distances; UMAP and t-SNE show groups and take longer.",
-    )
+    view = _one_of(view_box, "Show", VIEWS, "map-view")
+    about = "PCA is there at once and keeps distances; UMAP and t-SNE show groups and take longer."
+    kind = _one_of(kind_box, "Layout", LAYOUTS, "map-kind", help=about)
     before = colour = None
     if view == "before":
         before = colour_box.selectbox(
@@ -103,28 +96,27 @@ def _controls(workspace: Workspace, result: Result) -> Look:
         )
     elif view == "map":
         graph = workspace.graph
-        modes = [
-            _SCORE,
-            _VERDICT,
-            *([_MOVED] if earlier else []),
-            *(str(c) for c in graph.node_table.columns if c != graph.label_column),
-        ]
+        columns = [str(column) for column in graph.node_table.columns if column != graph.label_column]
+        modes = [_SCORE, _VERDICT, *([_MOVED] if earlier else []), *columns]
         colour = colour_box.selectbox("Colour by", modes, key="map-colour")
         before = earlier[0] if colour == _MOVED else None
-    return Look(str(view), str(kind), str(colour or _SCORE), before)
+    return MapChoice(view, kind, str(colour or _SCORE), before)
 
 
-def _chart(workspace: Workspace, result: Result, look: Look, selection: Selection) -> None:
+def _one_of(box: DeltaGenerator, title: str, options: dict[str, str], key: str, **more: str) -> str:
+    """One of some options, given with their words; the first at the beginning, never none."""
+    look: dict[str, Any] = {"format_func": options.__getitem__, "default": next(iter(options)), **more}
+    return str(box.segmented_control(title, list(options), key=key, required=True, **look))
+
+
+def _chart(workspace: Workspace, result: Result, look: MapChoice, selection: Selection) -> None:
     positions = _positions(workspace, look.kind, result.info.id)
     if positions is None:
         st.info("The layout of this run is missing. Train again on the Train page.", icon=":material/info:")
         return
     if look.view == "before" and look.before is None:
-        st.info(
-            "There is only one run with a map so far. Label some nodes and retrain: then this view shows "
-            "what moved.",
-            icon=":material/info:",
-        )
+        only = "There is only one run with a map so far. Label some nodes and retrain"
+        st.info(f"{only}: then this view shows what moved.", icon=":material/info:")
         return
     verdicts = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
     on_map = look.view == "map"
@@ -145,18 +137,15 @@ def _chart(workspace: Workspace, result: Result, look: Look, selection: Selectio
 
 
 def _say_what_is_left_out(n: int, outside: int) -> None:
+    points = "the grey picture shows all, the points are the labelled ones, the highest scores and a sample"
     if n > MAX_POINTS:
-        st.caption(
-            f"{n:,} nodes: the grey picture shows all, the points are the labelled ones, "
-            "the highest scores and a sample of the rest. A lasso takes all nodes inside it."
-        )
+        st.caption(f"{n:,} nodes: {points} of the rest. A lasso takes all nodes inside it.")
     if outside:
-        st.caption(
-            f"{outside:,} nodes lie far outside this frame; the Autoscale icon above the map shows them too."
-        )
+        icon = "the Autoscale icon above the map shows them too"
+        st.caption(f"{outside:,} nodes lie far outside this frame; {icon}.")
 
 
-def _positions(workspace: Workspace, kind: str, run_id: str) -> npt.NDArray[Any] | None:
+def _positions(workspace: Workspace, kind: str, run_id: str) -> Array | None:
     """The layout asked for; while it is being made, say so and give the PCA."""
     if (found := workspace.runs.layout(kind, run_id)) is not None:
         return np.asarray(found)
@@ -170,9 +159,9 @@ def _positions(workspace: Workspace, kind: str, run_id: str) -> npt.NDArray[Any]
 def _figure(
     workspace: Workspace,
     result: Result,
-    look: Look,
-    positions: npt.NDArray[Any],
-    verdicts: npt.NDArray[np.int8],
+    look: MapChoice,
+    positions: Array,
+    verdicts: Array,
     selection: Selection,
 ) -> MapFigure | None:
     graph, names = workspace.graph, names_of(workspace.graph)
@@ -188,24 +177,15 @@ def _figure(
     # the same figure as long as these are the same: see Selection.rings
     places = hash(positions[:100].tobytes())
     shows = (look, result.info.id, places, hash(verdicts.tobytes()), selection.generation)
+    ringed = graph.indices_of(selection.rings(shows))
+    colouring = _colouring(workspace, look, percentile, verdicts)
     return map_figure(
-        positions,
-        percentile,
-        verdicts,
-        names,
-        selected=graph.indices_of(selection.rings(shows)),
-        colouring=_colouring(workspace, look, percentile, verdicts),
-        height=HEIGHT,
+        positions, percentile, verdicts, names, selected=ringed, colouring=colouring, height=HEIGHT
     )
 
 
 def _before_after(
-    workspace: Workspace,
-    result: Result,
-    look: Look,
-    after: npt.NDArray[Any],
-    verdicts: npt.NDArray[np.int8],
-    names: npt.NDArray[np.object_],
+    workspace: Workspace, result: Result, look: MapChoice, after: Array, verdicts: Array, names: Array
 ) -> MapFigure | None:
     run = look.before
     earlier = workspace.runs.result(run.id) if run else None
@@ -216,19 +196,13 @@ def _before_after(
     if before is None or len(before) != len(after):
         st.info(f"Run {run.number} has no map. Choose another one.", icon=":material/info:")
         return None
-    return views.before_after_figure(
-        before,
-        after,
-        (np.asarray(earlier.percentile), np.asarray(result.percentile)),
-        verdicts,
-        names,
-        (f"Run {run.number}", f"Run {result.info.number}"),
-        height=HEIGHT,
-    )
+    percentiles = np.asarray(earlier.percentile), np.asarray(result.percentile)
+    titles = f"Run {run.number}", f"Run {result.info.number}"
+    return views.before_after_figure(before, after, percentiles, verdicts, names, titles, height=HEIGHT)
 
 
 def _colouring(
-    workspace: Workspace, look: Look, percentile: npt.NDArray[Any], verdicts: npt.NDArray[np.int8]
+    workspace: Workspace, look: MapChoice, percentile: Array, verdicts: Array
 ) -> colours.Colouring:
     if look.colour == _VERDICT:
         return colours.by_verdict(verdicts)
@@ -243,11 +217,7 @@ def _colouring(
 
 
 def _follow(
-    workspace: Workspace,
-    drawn: MapFigure,
-    event: Any,
-    positions: npt.NDArray[Any] | None,
-    selection: Selection,
+    workspace: Workspace, drawn: MapFigure, event: Any, positions: Array | None, selection: Selection
 ) -> None:
     """Open the case of a clicked point; keep what a lasso or box took."""
     rows = chosen_rows(drawn, event, positions)
@@ -262,12 +232,10 @@ def _follow(
 
 
 def names_of(graph: Graph) -> npt.NDArray[np.object_]:
-    """What to call each node: its name column where filled, else its id."""
+    """What to call each node: its name column where filled, otherwise its id."""
     ids = graph.node_ids
     if graph.label_column is None or graph.label_column not in graph.node_table:
         return ids
     column = graph.node_table[graph.label_column].to_numpy(dtype=object, na_value=None)
-    return np.array(
-        [name if isinstance(name, str) and name.strip() else str(node) for name, node in zip(column, ids)],
-        dtype=object,
-    )
+    filled = [isinstance(name, str) and bool(name.strip()) for name in column]
+    return np.where(filled, column, ids.astype(str))
