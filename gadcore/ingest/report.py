@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from gadcore.ingest.parts import Dropped, TruthArray, counted
+from gadcore.ingest.graph_parts import Dropped, TruthArray, counted
 
 _LISTED_ROWS = 10
 _LISTED_COLUMNS = 40

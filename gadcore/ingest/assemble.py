@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.graph import Graph, Truth, symmetric_csr
-from gadcore.ingest import encoders
-from gadcore.ingest.columns import ENCODED, Parsed, understand
-from gadcore.ingest.parts import Parts, counted, shown
+from gadcore.ingest import attribute_encoders as encoders
+from gadcore.ingest.column_kinds import ENCODED, Parsed, understand
+from gadcore.ingest.graph_parts import Parts, counted, shown
 from gadcore.ingest.report import ColumnReport, Report, component_summary, degree_summary, truth_summary
 
 _SHOWN_MATRIX = 64  # a ready matrix of at most so many columns is also shown as raw columns
@@ -42,7 +42,7 @@ class _Encoded:
     free: bool = False
 
 
-def build(parts: Parts, *, source: str, name: str, robust: bool = False) -> Reading:
+def assemble(parts: Parts, *, source: str, name: str, robust: bool = False) -> Reading:
     """The Reading of a graph in parts."""
     n = len(parts.ids)
     notes = list(parts.notes)
@@ -116,7 +116,7 @@ def _encode_columns(parts: Parts, robust: bool, notes: list[str]) -> _Encoded:
     shown_table: dict[str, pd.Series] = {}
     for column in parts.table.columns:
         raw = parts.table[column]
-        parsed = understand(raw, column, _place(parts), parts.kinds.get(column), parts.separators.get(column))
+        parsed = understand(raw, column, _place(parts), parts.lists.get(column))
         shown_table[column] = display(raw, parsed)
         used = column in parts.attributes and parsed.kind in ENCODED
         if used:

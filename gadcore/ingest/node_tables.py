@@ -12,8 +12,8 @@ import pandas as pd
 from gadcore.errors import InputError, LabelError
 from gadcore.graph.labels import Verdict
 from gadcore.ingest import mapping as names
+from gadcore.ingest.graph_parts import Parts, Table, TruthArray, counted, shown
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.parts import Parts, Table, TruthArray, counted, shown
 
 _ANSWER = {Verdict.NORMAL: 0, Verdict.ANOMALOUS: 1, Verdict.UNSURE: -1}
 _ANSWER_WORDS = {"0", "1", "0.0", "1.0", "true", "false"}
@@ -86,13 +86,11 @@ def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> P
     ids = [id_values(t, m.id or "") for t, m in zip(tables, resolved)]
     _refuse_duplicates(tables, ids)
     frames, truths = [], []
-    kinds: dict[str, str] = {}
-    separators: dict[str, str] = {}
+    lists: dict[str, str] = {}
     for table, m in zip(tables, resolved):
         truths.append(truth_values(table, m.truth) if m.truth else np.full(len(table.frame), -1, np.int8))
         frames.append(table.frame.drop(columns=_hidden(table, m, notes)))
-        kinds |= table.kinds
-        separators |= table.separators
+        lists |= table.lists
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     merged = resolved[0]
     for other in resolved[1:]:
@@ -113,8 +111,7 @@ def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> P
         label_column=merged.label if merged.label in frame.columns else None,
         truth=np.concatenate(truths) if any(m.truth for m in resolved) else None,
         mapping=merged,
-        kinds=kinds,
-        separators=separators,
+        lists=lists,
         locate=_locator(tables),
     )
 

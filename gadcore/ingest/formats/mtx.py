@@ -1,6 +1,6 @@
 """MatrixMarket .mtx files: the entries are the weighted edges.
 
-Parsed here, because ``scipy.io.mmread`` crashes the interpreter on row numbers out of range.
+Parsed here: ``scipy.io.mmread`` ends the process (SIGSEGV) on damaged files.
 
     %%MatrixMarket matrix coordinate real symmetric
     % comments
@@ -19,23 +19,24 @@ import pandas as pd
 import scipy.sparse as sp
 
 from gadcore.errors import InputError
-from gadcore.ingest.matrices import matrix_parts, refuse_huge
-from gadcore.ingest.parts import Parts
-from gadcore.ingest.tables import decoded
+from gadcore.ingest.formats.file_format import FileFormat, Limits, unreadable
+from gadcore.ingest.formats.matrices import matrix_parts, refuse_huge
+from gadcore.ingest.formats.table import decoded
+from gadcore.ingest.graph_parts import Parts
 
 _LAYOUTS = ("coordinate", "array")
 _FIELDS = ("real", "double", "integer", "pattern")
 _SYMMETRIES = ("general", "symmetric")
 
 
-def read_mtx(path: Path, max_bytes: int) -> Parts:
+def read_mtx(path: Path, limits: Limits) -> Parts:
     """Parts of a MatrixMarket file."""
     data = decoded(path)
     layout, field, symmetry = _banner(data, path.name)
     lines = data.split(b"\n")
     at = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith(b"%")), len(lines))
     size = _sizes(lines[at] if at < len(lines) else b"", layout, path.name, at + 1)
-    refuse_huge(size[:2], path.name, max_bytes)
+    refuse_huge(size[:2], path.name, limits.max_bytes)
     body = b"\n".join(lines[at + 1 :])
     if layout == "array":
         matrix = _dense(body, size, symmetry, path.name)
@@ -47,9 +48,7 @@ def read_mtx(path: Path, max_bytes: int) -> Parts:
 def _banner(data: bytes, file: str) -> tuple[str, str, str]:
     words = data.split(b"\n", 1)[0].decode("utf-8").lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
-        raise InputError(
-            f"{file} is not a readable MatrixMarket file (no %%MatrixMarket line)", "the banner first"
-        )
+        raise unreadable(file, "MatrixMarket file", "no %%MatrixMarket line", "the banner first")
     layout, field, symmetry = words[2:]
     if layout not in _LAYOUTS or field not in _FIELDS or symmetry not in _SYMMETRIES:
         raise InputError(
@@ -75,10 +74,8 @@ def _table(body: bytes, columns: int, rows: int, file: str, first: int) -> npt.N
             io.BytesIO(body), sep=r"\s+", header=None, names=range(columns), index_col=False, dtype=str
         )
     except (ValueError, pd.errors.ParserWarning) as error:
-        raise InputError(
-            f"{file} is not a readable MatrixMarket file ({str(error).strip()})",
-            f"{columns} numbers per line",
-        ) from error
+        wanted = f"{columns} numbers per line"
+        raise unreadable(file, "MatrixMarket file", str(error).strip(), wanted) from error
     values = np.column_stack([pd.to_numeric(frame[c], errors="coerce") for c in range(columns)])
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
@@ -119,3 +116,15 @@ def _dense(body: bytes, size: tuple[int, ...], symmetry: str, file: str) -> sp.c
     order = np.lexsort((rows, cols))  # column by column
     values = _table(body, 1, len(rows), file, 1)[:, 0]
     return sp.coo_array((values, (rows[order], cols[order])), shape=(n, n))
+
+
+FORMAT = FileFormat(
+    "mtx",
+    "MatrixMarket .mtx",
+    (".mtx",),
+    matches=lambda head: head.start.startswith(b"%%MatrixMarket"),
+    read=read_mtx,
+    recognised="the entries are the weighted edges",
+    node_attributes=False,
+    truth=False,
+)

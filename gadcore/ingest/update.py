@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,12 @@ import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.graph import Graph, symmetric_csr
-from gadcore.ingest import encoders
-from gadcore.ingest.build import display
-from gadcore.ingest.columns import Parsed
+from gadcore.ingest import attribute_encoders as encoders
+from gadcore.ingest.assemble import display
+from gadcore.ingest.column_kinds import Parsed
+from gadcore.ingest.formats.file_format import explained
+from gadcore.ingest.graph_parts import Parts, shown
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.parts import Parts, shown
 from gadcore.ingest.read import Earlier, PathLike, read_parts
 from gadcore.settings import Settings
 
@@ -37,10 +37,11 @@ def read_more(
     """
     settings = settings or Settings.from_env()
     earlier = Earlier(graph.node_ids, Mapping.from_json(_plain(graph.extra.get("mapping") or {})))
-    with tempfile.TemporaryDirectory(prefix="ringfence-") as scratch:
-        parts = read_parts(
-            Path(path), edges, None, mapping or Mapping(), settings, Path(scratch), earlier=earlier
-        )
+    with explained(Path(path).name):
+        return _grown(graph, read_parts(Path(path), edges, None, mapping or Mapping(), settings, earlier))
+
+
+def _grown(graph: Graph, parts: Parts) -> Graph:
     fresh = np.flatnonzero(pd.Index(graph.node_ids).get_indexer(parts.ids) < 0)
     ids = np.concatenate([graph.node_ids, parts.ids[fresh]])
     x = _grown_attributes(graph, parts, fresh)

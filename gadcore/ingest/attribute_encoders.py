@@ -3,10 +3,13 @@
 ``learn(name, parsed, robust)`` gives the state, ``apply(state, parsed values)`` the (n, d) CSR block.
 A missing value sets the feature "<column> is missing" where the learning data had missing values; a missing
 number is put at the median. Categories and tags that are rare, or first seen later, share "<column>=(rare)".
+Free text is hashed tf-idf: the same words give the same features on every machine.
 """
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,14 +19,20 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from gadcore.ingest import columns
-from gadcore.ingest.words import apply_text, learn_text
+from gadcore.ingest import column_kinds as columns
 
 MAX_CATEGORIES = 100
 RARE_SHARE = 0.001  # a category below this share of the nodes, or seen once, is rare
 _SMALL = 20  # with fewer nodes nothing is merged
 _DENSE_ABOVE = 0.5  # share of non-zero values above which a dense array is the smaller form
 _ROBUST = (1.0, 99.0)  # percentiles between which the robust option scales
+
+TEXT_BUCKETS = 512
+_WORD = re.compile(r"\w\w+")
+_STOP = {
+    "the", "and", "for", "with", "that", "this", "from", "are", "was", "were", "has", "have",
+    "not", "but", "you",
+}  # fmt: skip
 
 State = dict[str, Any]
 
@@ -40,7 +49,7 @@ def learn(name: str, parsed: columns.Parsed, robust: bool = False) -> State:
     elif parsed.kind == "tags":
         state |= _learn_values([tag for tags in parsed.values for tag in set(tags)], len(parsed.values))
     else:
-        state |= learn_text(parsed.values)
+        state |= _learn_text(parsed.values)
     if parsed.kind == "date":
         state["hours"] = bool(np.any(parsed.values[~np.isnan(parsed.values)] % 86_400))
     state["missing"] = bool(missing(parsed.values).any())
@@ -139,13 +148,64 @@ def _apply_tags(state: State, values: list[list[str]]) -> Any:
     return _ones(rows, cols, (len(values), len(position) + state["rare"]))
 
 
+def _learn_text(values: Sequence[str | None], buckets: int = TEXT_BUCKETS) -> dict[str, Any]:
+    """State of the encoder: the buckets in use, their idf, and the commonest word of each (its name)."""
+    documents = Counter[str]()
+    for value in values:
+        documents.update(set(_tokens(value)))
+    by_bucket: dict[int, Counter[str]] = {}
+    for word, count in documents.items():
+        by_bucket.setdefault(_bucket(word, buckets), Counter())[word] = count
+    kept = sorted(b for b, words in by_bucket.items() if words.total() > 1)
+    n = max(sum(v is not None for v in values), 1)
+    frequency = [min(by_bucket[b].total(), n) for b in kept]
+    names = [min(by_bucket[b], key=lambda w: (-by_bucket[b][w], w)) for b in kept]
+    return {
+        "size": buckets,
+        "buckets": kept,
+        "idf": [float(np.log((1 + n) / (1 + f)) + 1) for f in frequency],
+        "words": names,
+    }
+
+
+def _apply_text(state: dict[str, Any], values: Sequence[str | None]) -> Any:
+    """(n, buckets in use) CSR of tf·idf with rows of length 1; a row without known words is zero."""
+    column_of = {bucket: j for j, bucket in enumerate(state["buckets"])}
+    cache: dict[str, int] = {}
+    rows: list[int] = []
+    cols: list[int] = []
+    for row, value in enumerate(values):
+        for word in _tokens(value):
+            column = cache.get(word)
+            if column is None:
+                column = cache[word] = column_of.get(_bucket(word, state["size"]), -1)
+            if column >= 0:
+                rows.append(row)
+                cols.append(column)
+    shape = (len(values), len(column_of))
+    counts = sp.coo_array((np.ones(len(rows), np.float32), (rows, cols)), shape=shape).tocsr()
+    counts.sum_duplicates()
+    counts.data = (1 + np.log(counts.data)) * np.asarray(state["idf"], np.float32)[counts.indices]
+    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    counts.data /= np.repeat(np.maximum(norms, 1e-12), np.diff(counts.indptr)).astype(np.float32)
+    return counts.astype(np.float32)
+
+
+def _tokens(value: str | None) -> list[str]:
+    return [w for w in _WORD.findall(value.lower()) if w not in _STOP] if value else []
+
+
+def _bucket(word: str, buckets: int) -> int:
+    return zlib.crc32(word.encode("utf-8", "surrogatepass")) % buckets
+
+
 _APPLY: dict[str, Callable[[State, Any], Any]] = {
     "number": _apply_number,
     "boolean": _apply_boolean,
     "date": _apply_date,
     "category": _apply_category,
     "tags": _apply_tags,
-    "text": apply_text,
+    "text": _apply_text,
 }
 
 

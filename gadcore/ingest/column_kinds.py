@@ -62,12 +62,10 @@ class Parsed:
     notes: list[str] = field(default_factory=list)
 
 
-def understand(
-    series: pd.Series, name: str, place: Place, kind: str | None = None, separator: str | None = None
-) -> Parsed:
-    """Find out the kind of a raw column (unless given) and parse it."""
-    if kind == "tags":
-        return Parsed("tags", parse_tags(series, separator or "|"), {"separator": separator or "|"})
+def understand(series: pd.Series, name: str, place: Place, separator: str | None = None) -> Parsed:
+    """Find out the kind of a raw column and parse it; with a separator it is known to hold lists."""
+    if separator is not None:
+        return Parsed("tags", parse_tags(series, separator), {"separator": separator})
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     if pd.api.types.is_bool_dtype(series.dtype):
