@@ -39,20 +39,20 @@ State = dict[str, Any]
 
 def learn(name: str, parsed: columns.Parsed, robust: bool = False) -> State:
     """State of the encoder of one column; ``features`` are the names of what it makes."""
-    state: State = {"column": name, "kind": parsed.kind, **parsed.how}
-    if parsed.kind in ("number", "date"):
-        state |= _learn_scale(parsed.values, robust)
-    elif parsed.kind == "boolean":
+    kind, values = parsed.kind, parsed.values
+    state: State = {"column": name, "kind": kind, **parsed.how}
+    if kind in ("number", "date"):
+        state |= _learn_scale(values, robust)
+    elif kind == "boolean":
         state["median"] = 0.0
-    elif parsed.kind == "category":
-        state |= _learn_values(parsed.values, len(parsed.values))
-    elif parsed.kind == "tags":
-        state |= _learn_values([tag for tags in parsed.values for tag in set(tags)], len(parsed.values))
+    elif kind == "text":
+        state |= _learn_text(values)
     else:
-        state |= _learn_text(parsed.values)
-    if parsed.kind == "date":
-        state["hours"] = bool(np.any(parsed.values[~np.isnan(parsed.values)] % 86_400))
-    state["missing"] = bool(missing(parsed.values).any())
+        each = [tag for tags in values for tag in set(tags)] if kind == "tags" else values
+        state |= _learn_values(each, len(values))
+    if kind == "date":
+        state["hours"] = bool(np.any(values[~np.isnan(values)] % 86_400))
+    state["missing"] = bool(missing(values).any())
     state["features"] = _feature_names(state)
     return state
 
@@ -113,11 +113,8 @@ def _feature_names(state: State) -> list[str]:
 
 
 def _apply_number(state: State, values: npt.NDArray[np.float64]) -> Any:
-    return _column(scaled(values, state["low"], state["high"], state["median"]))
-
-
-def _apply_boolean(state: State, values: npt.NDArray[np.float64]) -> Any:
-    return _column(np.nan_to_num(values, nan=state["median"]).astype(np.float32))
+    """Also of booleans, which have no range of their own."""
+    return _column(scaled(values, state.get("low", 0.0), state.get("high", 1.0), state["median"]))
 
 
 def _apply_date(state: State, values: npt.NDArray[np.float64]) -> Any:
@@ -156,32 +153,24 @@ def _learn_text(values: Sequence[str | None], buckets: int = TEXT_BUCKETS) -> di
     by_bucket: dict[int, Counter[str]] = {}
     for word, count in documents.items():
         by_bucket.setdefault(_bucket(word, buckets), Counter())[word] = count
-    kept = sorted(b for b, words in by_bucket.items() if words.total() > 1)
+    kept = {b: words for b, words in sorted(by_bucket.items()) if words.total() > 1}
     n = max(sum(v is not None for v in values), 1)
-    frequency = [min(by_bucket[b].total(), n) for b in kept]
-    names = [min(by_bucket[b], key=lambda w: (-by_bucket[b][w], w)) for b in kept]
+    frequency = [min(words.total(), n) for words in kept.values()]
     return {
         "size": buckets,
-        "buckets": kept,
+        "buckets": list(kept),
         "idf": [float(np.log((1 + n) / (1 + f)) + 1) for f in frequency],
-        "words": names,
+        "words": [min(words, key=lambda w: (-words[w], w)) for words in kept.values()],
     }
 
 
 def _apply_text(state: dict[str, Any], values: Sequence[str | None]) -> Any:
     """(n, buckets in use) CSR of tf·idf with rows of length 1; a row without known words is zero."""
     column_of = {bucket: j for j, bucket in enumerate(state["buckets"])}
-    cache: dict[str, int] = {}
-    rows: list[int] = []
-    cols: list[int] = []
-    for row, value in enumerate(values):
-        for word in _tokens(value):
-            column = cache.get(word)
-            if column is None:
-                column = cache[word] = column_of.get(_bucket(word, state["size"]), -1)
-            if column >= 0:
-                rows.append(row)
-                cols.append(column)
+    words = [(row, word) for row, value in enumerate(values) for word in _tokens(value)]
+    found = {word: column_of.get(_bucket(word, state["size"])) for word in {word for _, word in words}}
+    pairs = [(row, found[word]) for row, word in words if found[word] is not None]
+    rows, cols = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     shape = (len(values), len(column_of))
     counts = sp.coo_array((np.ones(len(rows), np.float32), (rows, cols)), shape=shape).tocsr()
     counts.sum_duplicates()
@@ -201,7 +190,7 @@ def _bucket(word: str, buckets: int) -> int:
 
 _APPLY: dict[str, Callable[[State, Any], Any]] = {
     "number": _apply_number,
-    "boolean": _apply_boolean,
+    "boolean": _apply_number,
     "date": _apply_date,
     "category": _apply_category,
     "tags": _apply_tags,
@@ -220,13 +209,11 @@ def scaled(
     values: npt.NDArray[np.float64], low: float, high: float, median: float
 ) -> npt.NDArray[np.float32]:
     """(value − low) / (high − low) cut to [0, 1]; NaN at the median."""
-    filled = np.nan_to_num(values, nan=median)
-    span = high - low
-    if not span > 0:
-        return np.zeros(len(filled), dtype=np.float32)
-    if np.isfinite(span):
-        return np.clip((filled - low) / span, 0.0, 1.0).astype(np.float32)
-    return np.clip((filled / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0).astype(np.float32)
+    if not high > low:
+        return np.zeros(len(values), dtype=np.float32)
+    part = 1.0 if np.isfinite(high - low) else 0.5  # halves where the range itself is no finite number
+    filled, low, high = np.nan_to_num(values, nan=median) * part, low * part, high * part
+    return np.clip((filled - low) / (high - low), 0.0, 1.0).astype(np.float32)
 
 
 def _column(values: npt.NDArray[np.float32]) -> Any:

@@ -62,7 +62,8 @@ def understand(series: pd.Series, name: str, place: Place, separator: str | None
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     if pd.api.types.is_bool_dtype(series.dtype):
-        return _boolean(series.astype("object").map(lambda v: None if pd.isna(v) else str(bool(v)).lower()))
+        words = series.astype("object").map(lambda v: None if pd.isna(v) else str(bool(v)))
+        return _settled(Parsed("boolean", parse_boolean(words)))
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _typed_number(series, name, place)
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
@@ -125,12 +126,8 @@ def _settled(parsed: Parsed) -> Parsed:
 def _as_boolean(words: _Words) -> Parsed | None:
     values = {str(v).strip().lower() for v in words.distinct[:13]} - set(_MISSING)
     if len(words.distinct) <= 12 and any(values and values <= set(pair) for pair in _BOOLEANS):
-        return _boolean(pd.Series(words.text, dtype=object))
+        return Parsed("boolean", parse_boolean(pd.Series(words.text, dtype=object)))
     return None
-
-
-def _boolean(series: pd.Series) -> Parsed:
-    return _settled(Parsed("boolean", parse_boolean(series)))
 
 
 def parse_boolean(series: pd.Series) -> npt.NDArray[np.float64]:
@@ -146,7 +143,7 @@ def _typed_number(series: pd.Series, name: str, place: Place) -> Parsed:
     values = series.to_numpy(dtype=np.float64, na_value=np.nan)
     _refuse_infinite(values, name, place)
     known = values[~np.isnan(values)]
-    if len(known) and len(np.unique(known)) == 2 and set(np.unique(known)) == {0.0, 1.0}:
+    if set(np.unique(known)) == {0.0, 1.0}:
         return Parsed("boolean", values)
     return _settled(Parsed("number", values))
 
@@ -271,10 +268,6 @@ def parse_tags(series: pd.Series, separator: str) -> list[list[str]]:
 def _word_kind(words: _Words) -> str:
     length = float(np.mean([len(str(v).split()) for v in words.present[:_SAMPLE]]))
     share = len(words.distinct) / len(words.present)
-    if length >= _TEXT_WORDS and ((share > 0.3 and len(words.distinct) > 5) or _differ(words, share)):
+    if length >= _TEXT_WORDS and share > 0.3 and len(words.distinct) > 5:
         return "text"
-    return "identifier" if _differ(words, share) else "category"
-
-
-def _differ(words: _Words, share: float) -> bool:
-    return len(words.present) > 20 and share > 0.9
+    return "identifier" if len(words.present) > 20 and share > 0.9 else "category"

@@ -56,9 +56,7 @@ def join(
     if parts is None:
         parts = _nodes_of_edges(ends, notes)
     connect(parts, ends, dropped, notes, declared=bool(nodes))
-    for found in resolved[:1]:
-        mapping = mapping.filled(found)
-    parts.mapping = mapping.filled(parts.mapping)
+    parts.mapping = mapping.filled(resolved[0] if resolved else mapping).filled(parts.mapping)
     parts.format, parts.notes, parts.dropped = format_name, notes + parts.notes, dropped
     return parts
 
@@ -66,18 +64,14 @@ def join(
 def _nodes_of_edges(ends: Sequence[Ends], notes: list[str]) -> Parts:
     if not sum(len(e.table.frame) for e in ends):
         raise InputError(f"{ends[0].table.file} has a header but no rows", "at least one edge")
-    every = np.concatenate([np.concatenate([e.source, e.target]) for e in ends])
-    ids = np.asarray(pd.unique(every), dtype=object)
+    ids = np.asarray(pd.unique(np.concatenate([v for e in ends for v in (e.source, e.target)])), dtype=object)
     notes.append("No node table: the nodes are the ends of the edges.")
-    empty = np.zeros(0, np.int64)
-    table = pd.DataFrame(index=range(len(ids)))
-    return Parts("", ids, empty, empty, np.zeros(0), table)
+    return Parts.without_edges(ids, pd.DataFrame(index=range(len(ids))))
 
 
 def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list[str]) -> Mapping:
     """The mapping of an edge table with source, target and weight decided."""
-    columns = table.columns
-    ends = names.guess_ends(columns) or (None, None)
+    ends = names.guess_ends(table.columns) or (None, None)
     source = table.require(mapping.source, "source") if mapping.source is not None else ends[0]
     target = table.require(mapping.target, "target") if mapping.target is not None else ends[1]
     if source is None or target is None:
@@ -86,7 +80,7 @@ def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list
             f"{table.file}: no column is named like an edge end; {source!r} and {target!r} are taken. "
             "Name source and target in the mapping if that is wrong."
         )
-    rest = [c for c in columns if c not in (source, target)]
+    rest = [c for c in table.columns if c not in (source, target)]
     weight = names.guess_weight(rest) if mapping.weight is None else mapping.weight or None
     if weight is not None:
         table.require(weight, "weight")
@@ -97,11 +91,9 @@ def _ends_by_content(table: Table, known: Ids | None) -> tuple[str, str]:
     columns = table.columns
     if known is not None and len(table.frame):
         lookup = pd.Index(known)
-        share = {
-            c: float((lookup.get_indexer(id_values(table, c, check=False)) >= 0).mean()) for c in columns
-        }
-        best = sorted(columns, key=lambda c: -share[c])[:2]
-        if len(best) == 2 and share[best[1]] > 0.5:
+        found = {c: lookup.get_indexer(id_values(table, c, check=False)) >= 0 for c in columns}
+        best = sorted(columns, key=lambda c: -found[c].mean())[:2]
+        if len(best) == 2 and found[best[1]].mean() > 0.5:
             first, second = sorted(best, key=columns.index)
             return first, second
     elif len(columns) in (2, 3):
@@ -151,28 +143,26 @@ def connect(
     parts: Parts, ends: Sequence[Ends], dropped: list[Dropped], notes: list[str], declared: bool
 ) -> None:
     """Ends as row numbers; rows with an unknown end are listed, or refused when they are the majority."""
-    lookup = pd.Index(parts.lookup())
-    rows, cols, weights = [], [], []
+    ids = parts.lookup()
+    lookup = pd.Index(ids)
+    found: list[tuple[IntArray, IntArray, npt.NDArray[np.float64]]] = []
     for e in ends:
         a, b = lookup.get_indexer(e.source), lookup.get_indexer(e.target)
         lost = np.flatnonzero((a < 0) | (b < 0))
         if len(lost) and declared:
             unknown = [str(e.source[i] if a[i] < 0 else e.target[i]) for i in lost[:MAX_LISTED]]
             if len(lost) > len(a) / 2:
-                raise _too_many_lost(e, lost, unknown, parts.lookup())
+                raise _too_many_lost(e, lost, unknown, ids)
             for i, node in zip(lost, unknown):
                 _list_dropped(dropped, e.table, np.array([i]), f"no node {node!r} in the node table")
             notes.append(
                 f"{e.table.file}: {counted(len(lost), 'edge')} left out: an end is not in the node table "
-                f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, parts.lookup())}"
+                f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, ids)}"
             )
-        found = (a >= 0) & (b >= 0) & (e.weight > 0)
-        rows.append(a[found])
-        cols.append(b[found])
-        weights.append(e.weight[found])
-    if ends:
-        parts.rows, parts.cols = np.concatenate(rows).astype(np.int64), np.concatenate(cols).astype(np.int64)
-        parts.weights = np.concatenate(weights)
+        keep = (a >= 0) & (b >= 0) & (e.weight > 0)
+        found.append((a[keep].astype(np.int64), b[keep].astype(np.int64), e.weight[keep]))
+    if found:
+        parts.rows, parts.cols, parts.weights = (np.concatenate(each) for each in zip(*found))
 
 
 def _too_many_lost(e: Ends, lost: IntArray, unknown: Sequence[str], ids: Ids) -> InputError:

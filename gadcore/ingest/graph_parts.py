@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from gadcore.errors import InputError
-from gadcore.graph import IntArray, Truth
+from gadcore.graph import IntArray
 from gadcore.ingest.mapping import Mapping
 
 TruthArray = npt.NDArray[np.int8]
@@ -92,12 +92,14 @@ class Parts:
     locate: Callable[[int], str] | None = None  # row of the node table -> place, for messages
     others: npt.NDArray[np.object_] | None = None  # nodes of an earlier graph that edges may also name
 
+    @classmethod
+    def without_edges(cls, ids: npt.NDArray[np.object_], table: pd.DataFrame, **more: Any) -> Parts:
+        """Nodes alone; their edges are put in later."""
+        return cls("", ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), table, **more)
+
     def lookup(self) -> npt.NDArray[np.object_]:
         """Ids that ``rows`` and ``cols`` count through: the nodes read, then those of an earlier graph."""
         return self.ids if self.others is None else np.concatenate([self.ids, self.others])
-
-    def truth_object(self) -> Truth | None:
-        return None if self.truth is None else Truth(self.truth)
 
 
 def shown(values: Any, limit: int = 12) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +45,13 @@ def read_more(
 def _grown(graph: Graph, parts: Parts) -> Graph:
     fresh = np.flatnonzero(pd.Index(graph.node_ids).get_indexer(parts.ids) < 0)
     ids = np.concatenate([graph.node_ids, parts.ids[fresh]])
-    x = _grown_attributes(graph, parts, fresh)
-    table = _new_rows(graph, parts, fresh)
-    return Graph(
+    table = pd.concat([graph.node_table, _new_rows(graph, parts, fresh)], ignore_index=True)
+    return replace(
+        graph,
         node_ids=ids,
         adjacency=_grown_edges(graph, parts, ids),
-        x=x,
-        feature_names=graph.feature_names,
-        feature_columns=graph.feature_columns,
-        node_table=pd.concat([graph.node_table, table], ignore_index=True)[list(graph.node_table.columns)],
-        name=graph.name,
-        label_column=graph.label_column,
-        attribute_free=graph.attribute_free,
-        extra=graph.extra,
+        x=_grown_attributes(graph, parts, fresh),
+        node_table=table[list(graph.node_table.columns)],
     )
 
 
