@@ -109,37 +109,29 @@ class Unpacker:
 
     def _unzip(self, path: Path) -> Path:
         target = self._place(path)
-        target.mkdir()
-        try:
-            with zipfile.ZipFile(path) as archive:
-                members = [m for m in archive.infolist() if not m.is_dir() and _visible(Path(m.filename))]
-                if len(members) > _MAX_FILES:
-                    raise InputError(f"{path.name} holds more than {_MAX_FILES:,} files", "one graph")
-                self._refuse_over(path, sum(m.file_size for m in members))
-                for number, member in enumerate(members):
-                    # A member's own folders are not recreated: no name can lead out of the scratch folder.
-                    spot = target / f"{number:04d}" / Path(member.filename.replace("\\", "/")).name
-                    spot.parent.mkdir()
-                    with archive.open(member) as packed:
-                        self._copy(packed, spot, path)
-        except UNREADABLE as error:
-            raise _broken(path, error) from error
+        with _explained(path), zipfile.ZipFile(path) as archive:
+            members = [m for m in archive.infolist() if not m.is_dir() and _visible(Path(m.filename))]
+            if len(members) > _MAX_FILES:
+                raise InputError(f"{path.name} holds more than {_MAX_FILES:,} files", "one graph")
+            self._refuse_over(path, sum(m.file_size for m in members))
+            for number, member in enumerate(members):
+                # A member's own folders are not recreated: no name can lead out of the scratch folder.
+                spot = target / f"{number:04d}" / Path(member.filename.replace("\\", "/")).name
+                spot.parent.mkdir()
+                with archive.open(member) as packed:
+                    self._copy(packed, spot, path)
         return target
 
     def _gunzip(self, path: Path) -> Path:
-        target = self._place(path)
-        target.mkdir()
         name = path.name[:-3] if path.suffix.lower() == ".gz" else path.name
-        try:
-            with gzip.open(path, "rb") as packed:
-                self._copy(packed, target / name, path)
-        except UNREADABLE as error:
-            raise _broken(path, error) from error
+        target = self._place(path) / name
+        with _explained(path), gzip.open(path, "rb") as packed:
+            self._copy(packed, target, path)
         if name.lower().endswith(".tar") or path.suffix.lower() == ".tgz":
             raise InputError(
                 f"{path.name} is a tar archive", "a .zip, a .gz of one file, or a folder", "unpack it first"
             )
-        return target / name
+        return target
 
     def _copy(self, packed: IO[bytes] | gzip.GzipFile, spot: Path, source: Path) -> None:
         """Copy in chunks and count what really comes out, whatever the archive's header says."""
@@ -155,15 +147,21 @@ class Unpacker:
             raise too_large(path.name, self.used + more, self.max_bytes)
 
     def _place(self, path: Path) -> Path:
-        return self.scratch / f"{len(list(self.scratch.iterdir())):03d}-{path.stem}"
+        target = self.scratch / f"{len(list(self.scratch.iterdir())):03d}-{path.stem}"
+        target.mkdir()
+        return target
 
 
-def _broken(path: Path, error: Exception) -> InputError:
-    return InputError(
-        f"{path.name} cannot be unpacked ({error or type(error).__name__})",
-        "a complete archive without a password",
-        "copy or download it again",
-    )
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UNREADABLE as error:
+        raise InputError(
+            f"{path.name} cannot be unpacked ({error or type(error).__name__})",
+            "a complete archive without a password",
+            "copy or download it again",
+        ) from error
 
 
 def _visible(relative: Path) -> bool:

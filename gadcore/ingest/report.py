@@ -81,13 +81,9 @@ def degree_summary(adjacency: Any) -> dict[str, float]:
     """Number of neighbours: min, median, mean, max, and how many nodes have none."""
     neighbours = np.diff(adjacency.indptr)
     known = neighbours if len(neighbours) else np.zeros(1)
-    measures = (
-        ("min", known.min()),
-        ("median", np.median(known)),
-        ("mean", known.mean()),
-        ("max", known.max()),
-    )
-    return {**{word: float(v) for word, v in measures}, "isolated": int((neighbours == 0).sum())}
+    values = (known.min(), np.median(known), known.mean(), known.max())
+    summary = {word: float(v) for word, v in zip(("min", "median", "mean", "max"), values)}
+    return {**summary, "isolated": int((neighbours == 0).sum())}
 
 
 def component_summary(adjacency: Any) -> dict[str, float]:

@@ -45,12 +45,13 @@ def read_more(
 def _grown(graph: Graph, parts: Parts) -> Graph:
     fresh = np.flatnonzero(pd.Index(graph.node_ids).get_indexer(parts.ids) < 0)
     ids = np.concatenate([graph.node_ids, parts.ids[fresh]])
+    x = _grown_attributes(graph, parts, fresh)
     table = pd.concat([graph.node_table, _new_rows(graph, parts, fresh)], ignore_index=True)
     return replace(
         graph,
         node_ids=ids,
         adjacency=_grown_edges(graph, parts, ids),
-        x=_grown_attributes(graph, parts, fresh),
+        x=x,
         node_table=table[list(graph.node_table.columns)],
     )
 
@@ -78,7 +79,7 @@ def _new_rows(graph: Graph, parts: Parts, fresh: Any) -> pd.DataFrame:
         table = pd.DataFrame(raw.toarray() if sp.issparse(raw) else raw, columns=list(graph.feature_names))
     columns = {}
     for name, old in graph.node_table.items():
-        raw = table[name] if name in table.columns else pd.Series([None] * len(fresh), dtype=object)
+        raw = table[name] if name in table.columns else _holes(len(fresh))
         if pd.api.types.is_numeric_dtype(old.dtype) and not pd.api.types.is_bool_dtype(old.dtype):
             columns[name] = pd.to_numeric(raw, errors="coerce").reset_index(drop=True)
         else:
@@ -126,11 +127,11 @@ def _column_block(parts: Parts, fresh: Any, states: list[dict[str, Any]]) -> Any
         raise InputError(
             f"the new nodes have the columns {shown(given)}", f"columns of the graph: {shown(expected)}"
         )
-    blocks = []
-    for state in states:
-        if state["column"] in given:
-            series = parts.table[state["column"]].iloc[fresh].reset_index(drop=True)
-        else:
-            series = pd.Series([None] * len(fresh), dtype=object)
-        blocks.append(encoders.apply(state, encoders.parse_as(state, series)))
+    table = parts.table.iloc[fresh].reset_index(drop=True)
+    raw = [table[c] if c in given else _holes(len(fresh)) for c in expected]
+    blocks = [encoders.apply(s, encoders.parse_as(s, column)) for s, column in zip(states, raw)]
     return sp.hstack(blocks, format="csr")
+
+
+def _holes(n: int) -> pd.Series:
+    return pd.Series([None] * n, dtype=object)

@@ -30,7 +30,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 _BLOCK = 1 << 24
 _PANDAS_INDEX = "__index_level_0__"  # where pandas keeps an index without a name
 _HEAD_BYTES = 1 << 18
-_UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _JSON_LINES = (".jsonl", ".ndjson")
 _BARE = {2: ["source", "target"], 3: ["source", "target", "weight"]}
 
@@ -119,10 +119,9 @@ def decoded(path: Path, limit: int | None = None) -> bytes:
     with path.open("rb") as handle:
         data = handle.read() if limit is None else handle.read(limit)
     cut = limit is not None and len(data) == limit
-    encoding = next((name for bom, name in _UTF16.items() if data.startswith(bom)), None)
-    if encoding:
+    if data.startswith(_UTF16):
         try:
-            return data[: len(data) // 2 * 2].decode(encoding, "ignore" if cut else "strict").encode()
+            return data[: len(data) // 2 * 2].decode("utf-16", "ignore" if cut else "strict").encode()
         except UnicodeDecodeError as error:
             raise InputError(f"{path.name} starts as UTF-16 but is damaged ({error})", "UTF-8") from error
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -153,11 +152,9 @@ class _Layout:
         skip, first = _first_line(data)
         if not first:
             raise InputError(f"{file} holds comments only", "at least one row of data")
-        counts = {d: first.count(d) for d in _DELIMITERS}
-        best = max(_DELIMITERS, key=lambda d: counts[d])
-        delimiter = best if counts[best] else None
-        if delimiter is None and len(first.split()) == 1:
-            delimiter = ","  # a single column
+        best = max(_DELIMITERS, key=first.count)
+        white = best not in first and len(first.split()) > 1
+        delimiter = None if white else best  # a single column: any delimiter will do
         fields = next(csv.reader([first], delimiter=delimiter)) if delimiter else first.split()
         comment = _header_comment(data, skip, delimiter, len(fields))
         return cls(skip, delimiter, comment or cls._names(fields, delimiter))
@@ -165,10 +162,8 @@ class _Layout:
     @staticmethod
     def _names(fields: list[str], delimiter: str | None) -> list[str] | None:
         """Column names where the file has no header: an edge list of bare values."""
-        bare = all(_NUMBER.match(f.strip()) for f in fields)
-        if delimiter is None and len(fields) in (2, 3) and not guess_ends(fields):
-            bare = True
-        if not bare:
+        pairs = delimiter is None and len(fields) in (2, 3) and not guess_ends(fields)
+        if not pairs and not all(_NUMBER.match(f.strip()) for f in fields):
             return None
         return _BARE.get(len(fields)) or [f"column{i + 1}" for i in range(len(fields))]
 
@@ -214,17 +209,11 @@ class _Layout:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)
+                header = None if self.names else 0
                 return pd.read_csv(
-                    io.BytesIO(data),
-                    sep=r"\s+",
-                    header=None if self.names else 0,
-                    names=self.names,
-                    index_col=False,
-                    skiprows=self.skip,
-                    dtype=str,
-                    na_filter=False,
-                    quoting=csv.QUOTE_NONE,
-                )
+                    io.BytesIO(data), sep=r"\s+", header=header, names=self.names, index_col=False,
+                    skiprows=self.skip, dtype=str, na_filter=False, quoting=csv.QUOTE_NONE,
+                )  # fmt: skip
         except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
             raise self._broken(data, file, str(error)) from error
 
