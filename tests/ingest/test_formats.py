@@ -128,3 +128,10 @@ def test_documents_of_other_values_are_explained(tmp_path: Path, document: objec
     path = write(tmp_path / "odd.json", json.dumps(document))
     with pytest.raises(InputError, match=r"odd\.json"):
         read(path)
+
+
+def test_lines_that_end_as_on_an_old_mac_are_explained(tmp_path: Path) -> None:
+    path = write(tmp_path / "odd.csv", "source,target\ra,b\rb,c\r")
+    for look in (read, peek):
+        with pytest.raises(InputError, match=r"odd\.csv"):
+            look(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import struct
 import zipfile
 import zlib
@@ -99,7 +100,7 @@ def explained(file: str) -> Iterator[None]:
     """Whatever a damaged or odd file makes numpy and pandas raise comes out as an InputError."""
     try:
         yield
-    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+    except (ValueError, TypeError, LookupError, ArithmeticError, csv.Error) as error:
         raise InputError(
             f"{file} holds values that do not fit together ({type(error).__name__}: {error})",
             "values of the types and shapes that the format describes",
