@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gadcore.ingest.build import Reading
-from gadcore.ingest.catalog import benchmark_names
-from gadcore.ingest.later import read_more
+from gadcore.ingest.assemble import Reading
+from gadcore.ingest.benchmark_graphs import benchmark_names
+from gadcore.ingest.graph_parts import Dropped
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.parts import Dropped
 from gadcore.ingest.peek import Peek, peek
 from gadcore.ingest.read import read, read_graph
 from gadcore.ingest.report import ColumnReport, Report
+from gadcore.ingest.update import read_more
 
 __all__ = [
     "ColumnReport",

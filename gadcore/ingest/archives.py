@@ -4,20 +4,68 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from gadcore.errors import InputError
-from gadcore.ingest.mapping import MAPPING_FILE
-from gadcore.ingest.matrices import too_large
-from gadcore.ingest.sniff import FORMATS, UNREADABLE, sniff
+from gadcore.ingest import formats
+from gadcore.ingest.formats.file_format import UNREADABLE, Archive, FileFormat, too_large
+from gadcore.ingest.mapping import MAPPING_FILE, Mapping, load_mapping
 
 _CHUNK = 1 << 20
 _MAX_FILES = 1_000
 _MAX_DEPTH = 3  # archives within archives
 _NOT_DATA = ("readme", "license", "licence", "changelog", "notice", "requirements")
+
+
+Files = dict[Path, FileFormat]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files to read with their formats, those given as edge tables apart, and the mapping beside them."""
+
+    files: Files
+    edge_files: Files
+    mapping: Mapping
+
+    @property
+    def every(self) -> Files:
+        return self.files | self.edge_files
+
+    @property
+    def tabular(self) -> bool:
+        """Whether all files are tables."""
+        return all(found.tabular for found in self.every.values())
+
+    @property
+    def table_format(self) -> str:
+        """Name of a format of tables, by the endings of their files."""
+        endings = sorted({f.suffix.lower().lstrip(".") or "text" for f in self.every})
+        return "/".join(endings) + (" tables" if len(self.every) > 1 else " table")
+
+
+@contextmanager
+def unpacked(
+    path: Path, edges: str | Path | None, max_bytes: int, word: str | None = None
+) -> Iterator[Source]:
+    """The files at a path; what is unpacked from archives is deleted in the end.
+
+    ``word`` names the format of a single file.
+    """
+    with tempfile.TemporaryDirectory(prefix="ringfence-") as scratch:
+        unpacker = Unpacker(Path(scratch), max_bytes)
+        files = unpacker.files(path)
+        edge_files = {} if edges is None else unpacker.files(Path(edges))
+        if word is not None and len(files) == 1:
+            files, edge_files = (dict.fromkeys(f, formats.named(word)) for f in (files, edge_files))
+        beside = unpacker.mapping_files
+        yield Source(files, edge_files, load_mapping(beside[0]) if beside else Mapping())
 
 
 @dataclass
@@ -29,7 +77,7 @@ class Unpacker:
     used: int = 0
     mapping_files: list[Path] = field(default_factory=list)
 
-    def files(self, path: Path, depth: int = 0) -> list[Path]:
+    def files(self, path: Path, depth: int = 0) -> Files:
         """The graph files of a file, folder or archive, in the order of their names."""
         if depth > _MAX_DEPTH:
             raise InputError(f"{path.name} is an archive in an archive in an archive", "the files themselves")
@@ -40,60 +88,50 @@ class Unpacker:
                 f"there is no file or folder {str(path)!r}",
                 "an existing path, or the name of a benchmark graph such as 'cora'",
             )
-        kind = sniff(path)
-        if kind == "zip":
-            return self._folder(self._unzip(path), depth + 1, inside=path.name)
-        if kind == "gz":
+        found = formats.sniff(path)
+        if not isinstance(found, Archive):
+            return {path: found}
+        if found is formats.GZIP:
             return self.files(self._gunzip(path), depth + 1)
-        return [path]
+        return self._folder(self._unzip(path), depth + 1, inside=path.name)
 
-    def _folder(self, folder: Path, depth: int, inside: str | None = None) -> list[Path]:
+    def _folder(self, folder: Path, depth: int, inside: str | None = None) -> Files:
         every = sorted(p for p in folder.rglob("*") if p.is_file() and _visible(p.relative_to(folder)))
         if len(every) > _MAX_FILES:
             raise InputError(f"{folder.name} holds more than {_MAX_FILES:,} files", "one graph")
         self.mapping_files += [p for p in every if p.name == MAPPING_FILE]
-        data = [p for p in every if _is_data(p)]
-        if not data:
+        files = {file: kind for p in every if _is_data(p) for file, kind in self.files(p, depth).items()}
+        if not files:
             found = ", ".join(p.name for p in every[:8]) or "nothing"
-            raise InputError(
-                f"{inside or folder.name} holds no graph file (found: {found})",
-                "an edge table, or one file in a graph format",
-            )
-        return [file for p in data for file in self.files(p, depth)]
+            where = inside or folder.name
+            raise InputError(f"{where} holds no graph file (found: {found})", formats.readable())
+        return files
 
     def _unzip(self, path: Path) -> Path:
         target = self._place(path)
-        target.mkdir()
-        try:
-            with zipfile.ZipFile(path) as archive:
-                members = [m for m in archive.infolist() if not m.is_dir() and _visible(Path(m.filename))]
-                if len(members) > _MAX_FILES:
-                    raise InputError(f"{path.name} holds more than {_MAX_FILES:,} files", "one graph")
-                self._refuse_over(path, sum(m.file_size for m in members))
-                for number, member in enumerate(members):
-                    # A member's own folders are not recreated: no name can lead out of the scratch folder.
-                    spot = target / f"{number:04d}" / Path(member.filename.replace("\\", "/")).name
-                    spot.parent.mkdir()
-                    with archive.open(member) as packed:
-                        self._copy(packed, spot, path)
-        except UNREADABLE as error:
-            raise _broken(path, error) from error
+        with _explained(path), zipfile.ZipFile(path) as archive:
+            members = [m for m in archive.infolist() if not m.is_dir() and _visible(Path(m.filename))]
+            if len(members) > _MAX_FILES:
+                raise InputError(f"{path.name} holds more than {_MAX_FILES:,} files", "one graph")
+            self._refuse_over(path, sum(m.file_size for m in members))
+            for number, member in enumerate(members):
+                # A member's own folders are not recreated: no name can lead out of the scratch folder.
+                spot = target / f"{number:04d}" / Path(member.filename.replace("\\", "/")).name
+                spot.parent.mkdir()
+                with archive.open(member) as packed:
+                    self._copy(packed, spot, path)
         return target
 
     def _gunzip(self, path: Path) -> Path:
-        target = self._place(path)
-        target.mkdir()
         name = path.name[:-3] if path.suffix.lower() == ".gz" else path.name
-        try:
-            with gzip.open(path, "rb") as packed:
-                self._copy(packed, target / name, path)
-        except UNREADABLE as error:
-            raise _broken(path, error) from error
+        target = self._place(path) / name
+        with _explained(path), gzip.open(path, "rb") as packed:
+            self._copy(packed, target, path)
         if name.lower().endswith(".tar") or path.suffix.lower() == ".tgz":
             raise InputError(
                 f"{path.name} is a tar archive", "a .zip, a .gz of one file, or a folder", "unpack it first"
             )
-        return target / name
+        return target
 
     def _copy(self, packed: IO[bytes] | gzip.GzipFile, spot: Path, source: Path) -> None:
         """Copy in chunks and count what really comes out, whatever the archive's header says."""
@@ -109,15 +147,21 @@ class Unpacker:
             raise too_large(path.name, self.used + more, self.max_bytes)
 
     def _place(self, path: Path) -> Path:
-        return self.scratch / f"{len(list(self.scratch.iterdir())):03d}-{path.stem}"
+        target = self.scratch / f"{len(list(self.scratch.iterdir())):03d}-{path.stem}"
+        target.mkdir()
+        return target
 
 
-def _broken(path: Path, error: Exception) -> InputError:
-    return InputError(
-        f"{path.name} cannot be unpacked ({error or type(error).__name__})",
-        "a complete archive without a password",
-        "copy or download it again",
-    )
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UNREADABLE as error:
+        raise InputError(
+            f"{path.name} cannot be unpacked ({error or type(error).__name__})",
+            "a complete archive without a password",
+            "copy or download it again",
+        ) from error
 
 
 def _visible(relative: Path) -> bool:
@@ -127,4 +171,4 @@ def _visible(relative: Path) -> bool:
 def _is_data(path: Path) -> bool:
     if path.name == MAPPING_FILE or path.stem.lower().startswith(_NOT_DATA):
         return False
-    return path.suffix.lower() in FORMATS
+    return path.suffix.lower() in formats.suffixes()

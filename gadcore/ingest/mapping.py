@@ -29,32 +29,13 @@ _TRUTH = ("truth", "groundtruth", "isfraud", "isanomaly", "isanomalous", "isoutl
 _ANSWERS = ("fraudkind", "fraudtype", "anomalykind", "anomalytype", "outliertype")
 _WEIGHT = ("weight", "w", "edgeweight")
 _ENDS = (
-    ("source", "target"),
-    ("from", "to"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("sourceid", "targetid"),
-    ("srcid", "dstid"),
-    ("fromid", "toid"),
-    ("fromnode", "tonode"),
-    ("fromnodeid", "tonodeid"),
-    ("sourcenode", "targetnode"),
-    ("fromaccount", "toaccount"),
-    ("source", "destination"),
-    ("origin", "destination"),
-    ("sender", "receiver"),
-    ("senderid", "receiverid"),
-    ("sender", "recipient"),
-    ("payer", "payee"),
-    ("follower", "followee"),
-    ("head", "tail"),
-    ("start", "end"),
-    ("startid", "endid"),
-    ("node1", "node2"),
-    ("id1", "id2"),
-    ("u", "v"),
-    ("i", "j"),
-)
+    ("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest"), ("sourceid", "targetid"),
+    ("srcid", "dstid"), ("fromid", "toid"), ("fromnode", "tonode"), ("fromnodeid", "tonodeid"),
+    ("sourcenode", "targetnode"), ("fromaccount", "toaccount"), ("source", "destination"),
+    ("origin", "destination"), ("sender", "receiver"), ("senderid", "receiverid"), ("sender", "recipient"),
+    ("payer", "payee"), ("follower", "followee"), ("head", "tail"), ("start", "end"), ("startid", "endid"),
+    ("node1", "node2"), ("id1", "id2"), ("u", "v"), ("i", "j"),
+)  # fmt: skip
 _NEO4J_PART = re.compile(r"^[^:]*:(ID|START_ID|END_ID|LABEL|TYPE|IGNORE)(\([^)]*\))?$", re.IGNORECASE)
 _TYPE_SUFFIX = re.compile(
     r":(int|integer|long|float|double|bool|boolean|byte|short|char|string|date|datetime|localdatetime|time"
@@ -155,34 +136,30 @@ def plain_name(name: str) -> tuple[str, bool]:
     return name[: match.start()] or name, bool(match.group(4)) or (match.group(3) or "").lower() == "set"
 
 
+def _by_words(columns: Sequence[str], words: Sequence[str]) -> str | None:
+    """The column that is named like the first word that any is named like."""
+    return next((c for word in words for c in columns if normal(c) == word), None)
+
+
 def guess_id(columns: Sequence[str]) -> str | None:
     """Column that holds the node ids, by name."""
-    special = [c for c in columns if neo4j_part(c) == "ID" or c.strip().lower() == "~id"]
-    if special:
-        return special[0]
-    for word in _ID:
-        for column in columns:
-            if normal(column) == word:
-                return column
-    if columns and not columns[0].strip():
-        return columns[0]  # the unnamed index column that pandas writes
-    ending = [c for c in columns if re.search(r"(_| )id$", c.strip().lower()) or c.strip().endswith("Id")]
-    return ending[0] if ending and ending[0] == columns[0] else None
+    bulk = next((c for c in columns if neo4j_part(c) == "ID" or c.strip().lower() == "~id"), None)
+    named = bulk if bulk is not None else _by_words(columns, _ID)
+    if named is not None or not columns:
+        return named
+    first = columns[0].strip()  # empty: the index column that pandas writes
+    return columns[0] if not first or first.lower().endswith(("_id", " id")) or first.endswith("Id") else None
 
 
 def guess_label(columns: Sequence[str]) -> str | None:
     """Column with the name to show, by name."""
-    for word in _LABEL:
-        for column in columns:
-            if normal(column) == word:
-                return column
-    ending = [c for c in columns if re.search(r"(_| )name$", c.strip().lower())]
-    return ending[0] if len(ending) == 1 else None
+    ending = [c for c in columns if c.strip().lower().endswith(("_name", " name"))]
+    return _by_words(columns, _LABEL) or (ending[0] if len(ending) == 1 else None)
 
 
 def guess_truth(columns: Sequence[str]) -> str | None:
     """Column with known answers, by name; never ``label``, which Gephi uses for names."""
-    return next((c for word in _TRUTH for c in columns if normal(c) == word), None)
+    return _by_words(columns, _TRUTH)
 
 
 def answer_columns(columns: Iterable[str]) -> list[str]:

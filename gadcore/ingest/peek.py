@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gadcore.errors import InputError
-from gadcore.ingest import catalog
-from gadcore.ingest.archives import Unpacker
-from gadcore.ingest.documents import document_tables
-from gadcore.ingest.edges import resolve_edges
-from gadcore.ingest.mapping import Mapping, answer_columns, load_mapping
-from gadcore.ingest.nodes import looks_like_answers, resolve_nodes
-from gadcore.ingest.parts import Table
-from gadcore.ingest.read import PathLike, sort_tables, table_format
-from gadcore.ingest.sniff import TABLE, sniff
-from gadcore.ingest.tables import read_table
+from gadcore.ingest import benchmark_graphs
+from gadcore.ingest.archives import unpacked
+from gadcore.ingest.edge_tables import resolve_edges
+from gadcore.ingest.formats.file_format import FileFormat, Limits, explained
+from gadcore.ingest.graph_parts import Document, Table
+from gadcore.ingest.mapping import Mapping, answer_columns
+from gadcore.ingest.node_tables import looks_like_answers, resolve_nodes
+from gadcore.ingest.read import PathLike, read_tables, sort_tables
 from gadcore.settings import Settings
 
 _ROWS = 500
@@ -40,29 +37,25 @@ class Peek:
 def peek(path: PathLike, edges: PathLike | None = None, *, settings: Settings | None = None) -> Peek:
     """Look at the head of the tables at a path; InputError where ``read`` could not read them either."""
     settings = settings or Settings.from_env()
-    if edges is None and not Path(path).exists():
-        benchmark = catalog.resolve(str(path), settings)
-        if benchmark is not None:
-            return Peek(format=f"benchmark {benchmark}")
-    with tempfile.TemporaryDirectory(prefix="ringfence-") as scratch:
-        unpacker = Unpacker(Path(scratch), settings.max_unpacked)
-        files = unpacker.files(Path(path))
-        edge_files = unpacker.files(Path(edges)) if edges is not None else []
-        given = load_mapping(unpacker.mapping_files[0]) if unpacker.mapping_files else Mapping()
-        if all(sniff(f) == TABLE for f in [*files, *edge_files]):
-            heads = [read_table(f, rows=_ROWS) for f in files]
-            found = sort_tables(heads, [read_table(f, rows=_ROWS) for f in edge_files], given)
-            return _peek(found.nodes, found.edges, given, table_format([*files, *edge_files]))
-        return _document(files[0], given)
+    benchmark = benchmark_graphs.resolve(str(path), settings) if edges is None else None
+    if benchmark is not None:
+        return Peek(format=f"benchmark {benchmark}")
+    limits = Limits(settings.max_unpacked, _ROWS)
+    with explained(Path(path).name), unpacked(Path(path), edges, settings.max_unpacked) as source:
+        if not source.tabular:
+            return _document(*next(iter(source.files.items())), limits, source.mapping)
+        heads, edge_heads = read_tables(source.files, limits), read_tables(source.edge_files, limits)
+        found = sort_tables(heads, edge_heads, source.mapping)
+        return _peek(found.nodes, found.edges, source.mapping, source.table_format)
 
 
-def _document(path: Path, given: Mapping) -> Peek:
-    kind = sniff(path)
-    if kind not in ("graphml", "gexf", "json") or path.stat().st_size > _LARGE_DOCUMENT:
-        return Peek(format=kind)
-    nodes, edges, name = document_tables(path, kind)
-    own = replace(given, id="id", source="source", target="target")
-    return _peek([nodes], [edges], own, name)
+def _document(path: Path, file_format: FileFormat, limits: Limits, given: Mapping) -> Peek:
+    if file_format.previewed and path.stat().st_size <= _LARGE_DOCUMENT:
+        found = file_format.read(path, limits)
+        if isinstance(found, Document):
+            own = replace(given, id="id", source="source", target="target")
+            return _peek([found.nodes], [found.edges], own, found.format)
+    return Peek(format=file_format.key)
 
 
 def _peek(nodes: Sequence[Table], edges: Sequence[Table], given: Mapping, format_name: str) -> Peek:

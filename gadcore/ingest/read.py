@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import re
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from gadcore.errors import InputError
 from gadcore.graph import Graph
-from gadcore.ingest import catalog
-from gadcore.ingest.archives import Unpacker
-from gadcore.ingest.arrays import read_npz
-from gadcore.ingest.build import Reading, build
-from gadcore.ingest.documents import read_document
-from gadcore.ingest.join import join
-from gadcore.ingest.mapping import Mapping, guess_ends, guess_id, load_mapping
-from gadcore.ingest.matlab import read_mat
-from gadcore.ingest.matrix_market import read_mtx
-from gadcore.ingest.nodes import Ids
-from gadcore.ingest.parts import Parts, Table, shown
-from gadcore.ingest.sniff import TABLE, sniff
-from gadcore.ingest.tables import read_table
-from gadcore.ingest.torch_file import read_pt
+from gadcore.ingest import benchmark_graphs
+from gadcore.ingest.archives import Files, unpacked
+from gadcore.ingest.assemble import Reading, assemble
+from gadcore.ingest.edge_tables import join
+from gadcore.ingest.formats.file_format import Limits, explained
+from gadcore.ingest.graph_parts import Document, Parts, Table, shown
+from gadcore.ingest.mapping import Mapping, guess_ends, guess_id
+from gadcore.ingest.node_tables import Ids
 from gadcore.settings import DEMO_FOLDER, Settings
 
 _EDGE_FILE = re.compile(r"edge|link|relation|transfer|transaction|payment|friend|follow|call", re.IGNORECASE)
+_DRAWING = ("r", "g", "b", "x", "y", "size")  # what Gephi writes into GraphML beside the data
 
 PathLike = str | Path
 
@@ -82,17 +76,17 @@ def read(
     """
     settings = settings or Settings.from_env()
     source = str(DEMO_FOLDER if str(path) == "demo" and not Path(path).exists() else path)
-    benchmark = catalog.resolve(source, settings) if edges is None and not Path(source).exists() else None
-    if benchmark is not None:
-        parts = catalog.read_benchmark(benchmark, settings)
-        return build(parts, source=benchmark, name=name or benchmark, robust=robust)
-    with tempfile.TemporaryDirectory(prefix="ringfence-") as scratch:
-        parts = read_parts(Path(source), edges, format, mapping or Mapping(), settings, Path(scratch))
-    shown_source = Path(source).name + (f" + {Path(edges).name}" if edges is not None else "")
-    return build(parts, source=shown_source, name=name or default_name(Path(source)), robust=robust)
+    benchmark = benchmark_graphs.resolve(source, settings) if edges is None else None
+    with explained(Path(source).name):
+        if benchmark is not None:
+            parts = benchmark_graphs.read_benchmark(benchmark, settings)
+            return assemble(parts, source=benchmark, name=name or benchmark, robust=robust)
+        parts = read_parts(Path(source), edges, format, mapping or Mapping(), settings)
+        shown_source = Path(source).name + (f" + {Path(edges).name}" if edges is not None else "")
+        return assemble(parts, source=shown_source, name=name or _name(Path(source)), robust=robust)
 
 
-def default_name(path: Path) -> str:
+def _name(path: Path) -> str:
     """File name without its endings, or the folder's name."""
     stem = path.resolve().name
     return stem.split(".")[0] or stem
@@ -101,64 +95,56 @@ def default_name(path: Path) -> str:
 def read_parts(
     path: Path,
     edges: PathLike | None,
-    format_name: str | None,
+    word: str | None,
     mapping: Mapping,
     settings: Settings,
-    scratch: Path,
     earlier: Earlier | None = None,
 ) -> Parts:
-    """Parts of the graph at a path; archives are unpacked into ``scratch``."""
-    unpacker = Unpacker(scratch, settings.max_unpacked)
-    files = unpacker.files(path)
-    edge_files = unpacker.files(Path(edges)) if edges is not None else []
-    if unpacker.mapping_files:
-        mapping = mapping.filled(load_mapping(unpacker.mapping_files[0]))
-    kinds = {file: sniff(file, format_name if len(files) == 1 else None) for file in [*files, *edge_files]}
-    whole = [file for file, kind in kinds.items() if kind != TABLE]
-    if whole:
-        if len(kinds) > 1:
+    """Parts of the graph at a path; ``word`` names the format of a single file."""
+    limits = Limits(settings.max_unpacked)
+    with unpacked(path, edges, settings.max_unpacked, word) as source:
+        mapping = mapping.filled(source.mapping)
+        if source.tabular:
+            tables, edge_tables = read_tables(source.files, limits), read_tables(source.edge_files, limits)
+            return _joined(tables, edge_tables, mapping, source.table_format, earlier)
+        if len(source.every) > 1:
+            names = shown([f.name for f in source.every])
             raise InputError(
-                f"{path.name} holds several graphs or a mix of formats: {shown([f.name for f in kinds])}",
+                f"{path.name} holds several graphs or a mix of formats: {names}",
                 "one graph file, or node and edge tables",
                 "give the path of the one to read",
             )
-        return _whole(whole[0], kinds[whole[0]], mapping, settings, earlier)
-    return _tables(files, edge_files, mapping, settings, earlier)
+        file, found = next(iter(source.every.items()))
+        return _whole(found.read(file, limits), mapping, earlier)
 
 
-def _tables(
-    files: list[Path],
-    edge_files: list[Path],
-    mapping: Mapping,
-    settings: Settings,
-    earlier: Earlier | None,
+def read_tables(files: Files, limits: Limits) -> list[Table]:
+    """The tables in files of tabular formats."""
+    return [cast(Table, found.read(file, limits)) for file, found in files.items()]
+
+
+def _joined(
+    tables: list[Table], edge_tables: list[Table], mapping: Mapping, name: str, earlier: Earlier | None
 ) -> Parts:
-    tables = [read_table(f, max_bytes=settings.max_unpacked) for f in files]
-    edge_tables = [read_table(f, max_bytes=settings.max_unpacked) for f in edge_files]
     if earlier is not None:
-        mapping = mapping.filled(
-            earlier.mapping.within(c for t in [*tables, *edge_tables] for c in t.columns)
-        )
+        columns = [c for t in (*tables, *edge_tables) for c in t.columns]
+        mapping = mapping.filled(earlier.mapping.within(columns))
     found = sort_tables(tables, edge_tables, mapping, edges_needed=earlier is None)
-    ids = None if earlier is None else earlier.ids
-    parts = join(found.nodes, found.edges, mapping, table_format([*files, *edge_files]), ids)
+    parts = join(found.nodes, found.edges, mapping, name, None if earlier is None else earlier.ids)
     if found.unused:
         parts.notes.append(f"Files not used: {shown(found.unused)}.")
     return parts
 
 
-def table_format(files: Sequence[Path]) -> str:
-    """Name of a format of tables, by the endings of their files."""
-    endings = sorted({f.suffix.lower().lstrip(".") or "text" for f in files})
-    return "/".join(endings) + (" tables" if len(files) > 1 else " table")
-
-
-def _whole(path: Path, kind: str, mapping: Mapping, settings: Settings, earlier: Earlier | None) -> Parts:
+def _whole(found: Table | Document | Parts, mapping: Mapping, earlier: Earlier | None) -> Parts:
     """Parts of a file that holds the whole graph."""
-    if kind in ("graphml", "gexf", "json"):
-        return read_document(path, kind, mapping, None if earlier is None else earlier.ids)
-    readers = {"npz": read_npz, "mat": read_mat, "mtx": read_mtx, "pt": read_pt}
-    return readers[kind](path, settings.max_unpacked)
+    if not isinstance(found, Document):
+        return cast(Parts, found)
+    # A document names its ids and ends itself; a mapping may still choose attributes, truth and weight.
+    drawn = set(_DRAWING) <= set(found.nodes.columns) and mapping.attributes is None
+    ignore = mapping.ignore + (_DRAWING if drawn else ())
+    roles = replace(mapping, id="id", source="source", target="target", ignore=ignore)
+    return join([found.nodes], [found.edges], roles, found.format, None if earlier is None else earlier.ids)
 
 
 def sort_tables(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from gadcore.ingest.parts import Dropped, TruthArray, counted
+from gadcore.ingest.graph_parts import Dropped, TruthArray, counted
 
 _LISTED_ROWS = 10
 _LISTED_COLUMNS = 40
@@ -59,40 +59,31 @@ class Report:
         return "\n".join(lines)
 
     def _column_lines(self) -> list[str]:
-        if not self.columns:
-            return []
-        width = min(28, max(len(c.name) for c in self.columns))
-        lines = ["  columns:"]
-        for c in self.columns[:_LISTED_COLUMNS]:
+        width = min(28, max((len(c.name) for c in self.columns), default=0))
+        lines = []
+        for c in self.columns:
             missing = f", {c.missing:,} missing" if c.missing else ""
             example = f", e.g. {c.example}" if c.example else ""
-            lines.append(
-                f"    {c.name:<{width}}  {c.kind} → {counted(c.features, 'feature')}{missing}{example}"
-            )
-        rest = len(self.columns) - _LISTED_COLUMNS
-        return lines + ([f"    … and {rest:,} more"] if rest > 0 else [])
+            lines.append(f"{c.name:<{width}}  {c.kind} → {counted(c.features, 'feature')}{missing}{example}")
+        return _listed("columns", lines, _LISTED_COLUMNS)
 
     def _dropped_lines(self) -> list[str]:
-        if not self.dropped:
-            return []
-        lines = ["  rows left out:"]
-        lines += [f"    {d.file}:{d.line}  {d.reason}" for d in self.dropped[:_LISTED_ROWS]]
-        rest = len(self.dropped) - _LISTED_ROWS
-        return lines + ([f"    … and {rest:,} more"] if rest > 0 else [])
+        lines = [f"{d.file}:{d.line}  {d.reason}" for d in self.dropped]
+        return _listed("rows left out", lines, _LISTED_ROWS)
+
+
+def _listed(title: str, lines: list[str], limit: int) -> list[str]:
+    more = [f"… and {len(lines) - limit:,} more"] if len(lines) > limit else []
+    return [f"  {title}:", *(f"    {line}" for line in lines[:limit] + more)] if lines else []
 
 
 def degree_summary(adjacency: Any) -> dict[str, float]:
     """Number of neighbours: min, median, mean, max, and how many nodes have none."""
     neighbours = np.diff(adjacency.indptr)
-    if not len(neighbours):
-        return {"min": 0.0, "median": 0.0, "mean": 0.0, "max": 0.0, "isolated": 0}
-    return {
-        "min": float(neighbours.min()),
-        "median": float(np.median(neighbours)),
-        "mean": float(neighbours.mean()),
-        "max": float(neighbours.max()),
-        "isolated": int((neighbours == 0).sum()),
-    }
+    known = neighbours if len(neighbours) else np.zeros(1)
+    values = (known.min(), np.median(known), known.mean(), known.max())
+    summary = {word: float(v) for word, v in zip(("min", "median", "mean", "max"), values)}
+    return {**summary, "isolated": int((neighbours == 0).sum())}
 
 
 def component_summary(adjacency: Any) -> dict[str, float]:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from gadcore.errors import GadError
-from gadcore.ingest import Mapping, Peek, Report, benchmark_names, peek
+from gadcore.ingest import Mapping, Peek, Report, benchmark_names, formats, peek
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
 from pages.common import state
@@ -19,21 +19,6 @@ from pages.home.reading import Incoming
 
 _TOKEN = "incoming"
 _NONE = "(none)"
-_ENDINGS = (
-    "csv",
-    "tsv",
-    "txt",
-    "parquet",
-    "json",
-    "jsonl",
-    "npz",
-    "mat",
-    "graphml",
-    "gexf",
-    "pt",
-    "zip",
-    "gz",
-)
 
 
 def show_new() -> None:
@@ -53,12 +38,12 @@ def _choose_source(settings: Settings) -> None:
     )
     with upload:
         st.caption(
-            "One archive (npz, mat, GraphML, GEXF, node-link JSON, PyG .pt, a zip of tables), or an edge "
-            "table with a node table (CSV, TSV, Parquet, JSON). Nothing leaves this machine."
+            f"One graph file, or an edge table with a node table: {formats.readable()}. "
+            "Nothing leaves this machine."
         )
         files = st.file_uploader(
             "Files",
-            type=list(_ENDINGS),
+            type=[suffix.removeprefix(".") for suffix in formats.suffixes()],
             accept_multiple_files=True,
             key="upload",
             label_visibility="collapsed",

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import torch
 
 from gadcore.errors import InputError
-from gadcore.ingest import benchmark_names, catalog, peek, read
+from gadcore.ingest import benchmark_graphs, benchmark_names, peek, read
 from gadcore.settings import Settings
 
 from .files import assert_well_formed
@@ -72,7 +72,7 @@ def test_missing_benchmark_is_downloaded(
         y = torch.tensor([0, 0, 1])
         return SimpleNamespace(edge_index=torch.tensor([[0, 1], [1, 0]]), x=torch.eye(3), y=y)
 
-    monkeypatch.setattr(catalog, "_fetch", fetch)
+    monkeypatch.setattr(benchmark_graphs, "_fetch", fetch)
     reading = read("pubmed", settings=without_files(settings, tmp_path))
     assert asked == [("pubmed", settings.home / "datasets")]
     assert_well_formed(reading.graph)
@@ -87,7 +87,7 @@ def test_offline_benchmark_says_where_it_looked(
     def fetch(name: str, folder: Path) -> None:
         raise OSError("no route to host")
 
-    monkeypatch.setattr(catalog, "_fetch", fetch)
+    monkeypatch.setattr(benchmark_graphs, "_fetch", fetch)
     with pytest.raises(InputError, match=r"no route to host.*GAD_DATASETS"):
         read("cora", settings=without_files(settings, tmp_path))
 

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from gadcore.errors import InputError
-from gadcore.ingest import encoders
-from gadcore.ingest.columns import Parsed, understand
+from gadcore.ingest import attribute_encoders as encoders
+from gadcore.ingest.column_kinds import Parsed, understand
 
 
 def place(row: int) -> str:

@@ -12,7 +12,7 @@ from page_project import make_project, no_problem, page, texts
 from sample_workspace import sample_run
 
 from gadcore.errors import InputError, NotFound
-from gadcore.ingest import Mapping
+from gadcore.ingest import Mapping, formats
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
 from gadcore.workspace.runs import Runs
@@ -51,6 +51,11 @@ def test_the_first_visit_is_welcomed_and_offers_the_demo(home) -> None:
     no_problem(app)
     assert app.button(key="demo").label == "Open the demo"
     assert "Label the queue" in "".join(str(h.proto.body) for h in app.get("html"))
+
+
+def test_the_uploader_takes_what_the_reader_reads(home) -> None:
+    uploader = page(HOME).get("file_uploader")[0]
+    assert sorted(uploader.proto.type) == sorted(formats.suffixes())
 
 
 def test_a_card_shows_size_verdicts_and_owner(home) -> None:

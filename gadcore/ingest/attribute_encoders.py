@@ -3,10 +3,13 @@
 ``learn(name, parsed, robust)`` gives the state, ``apply(state, parsed values)`` the (n, d) CSR block.
 A missing value sets the feature "<column> is missing" where the learning data had missing values; a missing
 number is put at the median. Categories and tags that are rare, or first seen later, share "<column>=(rare)".
+Free text is hashed tf-idf: the same words give the same features on every machine.
 """
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,8 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from gadcore.ingest import columns
-from gadcore.ingest.words import apply_text, learn_text
+from gadcore.ingest import column_kinds as columns
 
 MAX_CATEGORIES = 100
 RARE_SHARE = 0.001  # a category below this share of the nodes, or seen once, is rare
@@ -25,25 +27,32 @@ _SMALL = 20  # with fewer nodes nothing is merged
 _DENSE_ABOVE = 0.5  # share of non-zero values above which a dense array is the smaller form
 _ROBUST = (1.0, 99.0)  # percentiles between which the robust option scales
 
+TEXT_BUCKETS = 512
+_WORD = re.compile(r"\w\w+")
+_STOP = {
+    "the", "and", "for", "with", "that", "this", "from", "are", "was", "were", "has", "have",
+    "not", "but", "you",
+}  # fmt: skip
+
 State = dict[str, Any]
 
 
 def learn(name: str, parsed: columns.Parsed, robust: bool = False) -> State:
     """State of the encoder of one column; ``features`` are the names of what it makes."""
-    state: State = {"column": name, "kind": parsed.kind, **parsed.how}
-    if parsed.kind in ("number", "date"):
-        state |= _learn_scale(parsed.values, robust)
-    elif parsed.kind == "boolean":
+    kind, values = parsed.kind, parsed.values
+    state: State = {"column": name, "kind": kind, **parsed.how}
+    if kind in ("number", "date"):
+        state |= _learn_scale(values, robust)
+    elif kind == "boolean":
         state["median"] = 0.0
-    elif parsed.kind == "category":
-        state |= _learn_values(parsed.values, len(parsed.values))
-    elif parsed.kind == "tags":
-        state |= _learn_values([tag for tags in parsed.values for tag in set(tags)], len(parsed.values))
+    elif kind == "text":
+        state |= _learn_text(values)
     else:
-        state |= learn_text(parsed.values)
-    if parsed.kind == "date":
-        state["hours"] = bool(np.any(parsed.values[~np.isnan(parsed.values)] % 86_400))
-    state["missing"] = bool(missing(parsed.values).any())
+        each = [tag for tags in values for tag in set(tags)] if kind == "tags" else values
+        state |= _learn_values(each, len(values))
+    if kind == "date":
+        state["hours"] = bool(np.any(values[~np.isnan(values)] % 86_400))
+    state["missing"] = bool(missing(values).any())
     state["features"] = _feature_names(state)
     return state
 
@@ -104,11 +113,8 @@ def _feature_names(state: State) -> list[str]:
 
 
 def _apply_number(state: State, values: npt.NDArray[np.float64]) -> Any:
-    return _column(scaled(values, state["low"], state["high"], state["median"]))
-
-
-def _apply_boolean(state: State, values: npt.NDArray[np.float64]) -> Any:
-    return _column(np.nan_to_num(values, nan=state["median"]).astype(np.float32))
+    """Also of booleans, which have no range of their own."""
+    return _column(scaled(values, state.get("low", 0.0), state.get("high", 1.0), state["median"]))
 
 
 def _apply_date(state: State, values: npt.NDArray[np.float64]) -> Any:
@@ -139,13 +145,56 @@ def _apply_tags(state: State, values: list[list[str]]) -> Any:
     return _ones(rows, cols, (len(values), len(position) + state["rare"]))
 
 
+def _learn_text(values: Sequence[str | None], buckets: int = TEXT_BUCKETS) -> dict[str, Any]:
+    """State of the encoder: the buckets in use, their idf, and the commonest word of each (its name)."""
+    documents = Counter[str]()
+    for value in values:
+        documents.update(set(_tokens(value)))
+    by_bucket: dict[int, Counter[str]] = {}
+    for word, count in documents.items():
+        by_bucket.setdefault(_bucket(word, buckets), Counter())[word] = count
+    kept = {b: words for b, words in sorted(by_bucket.items()) if words.total() > 1}
+    n = max(sum(v is not None for v in values), 1)
+    frequency = [min(words.total(), n) for words in kept.values()]
+    return {
+        "size": buckets,
+        "buckets": list(kept),
+        "idf": [float(np.log((1 + n) / (1 + f)) + 1) for f in frequency],
+        "words": [min(words, key=lambda w: (-words[w], w)) for words in kept.values()],
+    }
+
+
+def _apply_text(state: dict[str, Any], values: Sequence[str | None]) -> Any:
+    """(n, buckets in use) CSR of tf·idf with rows of length 1; a row without known words is zero."""
+    column_of = {bucket: j for j, bucket in enumerate(state["buckets"])}
+    words = [(row, word) for row, value in enumerate(values) for word in _tokens(value)]
+    found = {word: column_of.get(_bucket(word, state["size"])) for word in {word for _, word in words}}
+    pairs = [(row, found[word]) for row, word in words if found[word] is not None]
+    rows, cols = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    shape = (len(values), len(column_of))
+    counts = sp.coo_array((np.ones(len(rows), np.float32), (rows, cols)), shape=shape).tocsr()
+    counts.sum_duplicates()
+    counts.data = (1 + np.log(counts.data)) * np.asarray(state["idf"], np.float32)[counts.indices]
+    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    counts.data /= np.repeat(np.maximum(norms, 1e-12), np.diff(counts.indptr)).astype(np.float32)
+    return counts.astype(np.float32)
+
+
+def _tokens(value: str | None) -> list[str]:
+    return [w for w in _WORD.findall(value.lower()) if w not in _STOP] if value else []
+
+
+def _bucket(word: str, buckets: int) -> int:
+    return zlib.crc32(word.encode("utf-8", "surrogatepass")) % buckets
+
+
 _APPLY: dict[str, Callable[[State, Any], Any]] = {
     "number": _apply_number,
-    "boolean": _apply_boolean,
+    "boolean": _apply_number,
     "date": _apply_date,
     "category": _apply_category,
     "tags": _apply_tags,
-    "text": apply_text,
+    "text": _apply_text,
 }
 
 
@@ -160,13 +209,11 @@ def scaled(
     values: npt.NDArray[np.float64], low: float, high: float, median: float
 ) -> npt.NDArray[np.float32]:
     """(value − low) / (high − low) cut to [0, 1]; NaN at the median."""
-    filled = np.nan_to_num(values, nan=median)
-    span = high - low
-    if not span > 0:
-        return np.zeros(len(filled), dtype=np.float32)
-    if np.isfinite(span):
-        return np.clip((filled - low) / span, 0.0, 1.0).astype(np.float32)
-    return np.clip((filled / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0).astype(np.float32)
+    if not high > low:
+        return np.zeros(len(values), dtype=np.float32)
+    part = 1.0 if np.isfinite(high - low) else 0.5  # halves where the range itself is no finite number
+    filled, low, high = np.nan_to_num(values, nan=median) * part, low * part, high * part
+    return np.clip((filled - low) / (high - low), 0.0, 1.0).astype(np.float32)
 
 
 def _column(values: npt.NDArray[np.float32]) -> Any:

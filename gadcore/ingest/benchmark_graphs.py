@@ -6,11 +6,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gadcore.errors import InputError
-from gadcore.ingest.arrays import read_npz
+from gadcore.ingest.formats.file_format import Limits
+from gadcore.ingest.formats.matrices import edge_parts, smallest_class
+from gadcore.ingest.formats.npz import read_npz
+from gadcore.ingest.graph_parts import Parts
 from gadcore.ingest.mapping import normal
-from gadcore.ingest.matrices import edge_parts
-from gadcore.ingest.parts import Parts
 from gadcore.settings import Settings
 
 _ALIASES = {"amazonphoto": "photo", "amazoncomputers": "computers", "amazonfraud": "amazon_fraud"}
@@ -24,19 +27,20 @@ def benchmark_names(settings: Settings) -> list[str]:
     return sorted({*local, *_PLANETOID, *_AMAZON})
 
 
-def resolve(name: str, settings: Settings) -> str | None:
-    """The benchmark that a name means, or None."""
-    plain = {normal(n): n for n in benchmark_names(settings)} | {
-        a: b for a, b in _ALIASES.items() if b in benchmark_names(settings)
-    }
-    return plain.get(normal(name))
+def resolve(source: str, settings: Settings) -> str | None:
+    """The benchmark that a name means, or None; a path that exists is no name."""
+    if Path(source).exists():
+        return None
+    known = benchmark_names(settings)
+    plain = {normal(n): n for n in known} | {a: b for a, b in _ALIASES.items() if b in known}
+    return plain.get(normal(source))
 
 
 def read_benchmark(name: str, settings: Settings) -> Parts:
     """Parts of a benchmark graph."""
     local = settings.datasets / f"{name}.npz"
     if local.is_file():
-        return read_npz(local, settings.max_unpacked)
+        return read_npz(local, Limits(settings.max_unpacked))
     return _downloaded(name, settings)
 
 
@@ -49,16 +53,10 @@ def _downloaded(name: str, settings: Settings) -> Parts:
             f"{name}.npz in that folder, or a connection to the internet",
             "set GAD_DATASETS to the folder with the benchmark files",
         ) from error
-    edges = data.edge_index.numpy()
-    return edge_parts(
-        edges,
-        data.x.numpy(),
-        data.y.numpy(),
-        name,
-        "torch_geometric",
-        max_bytes=settings.max_unpacked,
-        kind="class",
-    )
+    edges, x, y = (v.numpy() for v in (data.edge_index, data.x, data.y))
+    parts = edge_parts(edges, x, None, name, "torch_geometric", max_bytes=settings.max_unpacked)
+    parts.truth = smallest_class(y, np.ones(len(x), dtype=bool), name, parts.notes)
+    return parts
 
 
 def _fetch(name: str, folder: Path) -> Any:

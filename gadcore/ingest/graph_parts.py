@@ -1,4 +1,4 @@
-"""What travels between the readers and the builder: tables as read, and a graph in parts."""
+"""What travels from the readers to ``assemble``: tables as read, and a graph in parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from gadcore.errors import InputError
-from gadcore.graph import IntArray, Truth
+from gadcore.graph import IntArray
 from gadcore.ingest.mapping import Mapping
 
 TruthArray = npt.NDArray[np.int8]
@@ -36,8 +36,7 @@ class Table:
     unit: str = "line"  # what a row is called in a message: line, row, node, edge
     lines: Callable[[], IntArray] | None = None  # line of each row; None = the row number from 1
     optional_weight: bool = False  # a missing weight means 1 (documents), not a hole in the table
-    kinds: dict[str, str] = field(default_factory=dict)  # kind of a column where the file states it
-    separators: dict[str, str] = field(default_factory=dict)  # of list columns where the file states it
+    lists: dict[str, str] = field(default_factory=dict)  # list columns, where the file says so: separator
 
     @property
     def columns(self) -> list[str]:
@@ -62,6 +61,15 @@ class Table:
         )
 
 
+@dataclass(frozen=True)
+class Document:
+    """A file that holds a node table and an edge table, and the name of its format."""
+
+    nodes: Table
+    edges: Table
+    format: str
+
+
 @dataclass
 class Parts:
     """A graph before its columns are encoded: ids, edge ends as row numbers, raw columns or a matrix."""
@@ -78,19 +86,20 @@ class Parts:
     feature_names: list[str] | None = None
     truth: TruthArray | None = None
     mapping: Mapping = field(default_factory=Mapping)  # as resolved
-    kinds: dict[str, str] = field(default_factory=dict)
-    separators: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, str] = field(default_factory=dict)  # as in Table
     notes: list[str] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     locate: Callable[[int], str] | None = None  # row of the node table -> place, for messages
     others: npt.NDArray[np.object_] | None = None  # nodes of an earlier graph that edges may also name
 
+    @classmethod
+    def without_edges(cls, ids: npt.NDArray[np.object_], table: pd.DataFrame, **more: Any) -> Parts:
+        """Nodes alone; their edges are put in later."""
+        return cls("", ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), table, **more)
+
     def lookup(self) -> npt.NDArray[np.object_]:
         """Ids that ``rows`` and ``cols`` count through: the nodes read, then those of an earlier graph."""
         return self.ids if self.others is None else np.concatenate([self.ids, self.others])
-
-    def truth_object(self) -> Truth | None:
-        return None if self.truth is None else Truth(self.truth)
 
 
 def shown(values: Any, limit: int = 12) -> str:

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.graph import Graph, Truth, symmetric_csr
-from gadcore.ingest import encoders
-from gadcore.ingest.columns import ENCODED, Parsed, understand
-from gadcore.ingest.parts import Parts, counted, shown
+from gadcore.ingest import attribute_encoders as encoders
+from gadcore.ingest.column_kinds import ENCODED, Parsed, understand
+from gadcore.ingest.graph_parts import Parts, counted, shown
 from gadcore.ingest.report import ColumnReport, Report, component_summary, degree_summary, truth_summary
 
 _SHOWN_MATRIX = 64  # a ready matrix of at most so many columns is also shown as raw columns
@@ -42,7 +42,7 @@ class _Encoded:
     free: bool = False
 
 
-def build(parts: Parts, *, source: str, name: str, robust: bool = False) -> Reading:
+def assemble(parts: Parts, *, source: str, name: str, robust: bool = False) -> Reading:
     """The Reading of a graph in parts."""
     n = len(parts.ids)
     notes = list(parts.notes)
@@ -61,7 +61,8 @@ def build(parts: Parts, *, source: str, name: str, robust: bool = False) -> Read
         attribute_free=encoded.free,
         extra={"encoders": encoded.states, "mapping": parts.mapping.as_json(), "format": parts.format},
     )
-    return Reading(graph, _report(parts, graph, encoded, source, notes), parts.truth_object())
+    truth = None if parts.truth is None else Truth(parts.truth)
+    return Reading(graph, _report(parts, graph, encoded, source, notes), truth)
 
 
 def _report(parts: Parts, graph: Graph, encoded: _Encoded, source: str, notes: list[str]) -> Report:
@@ -111,34 +112,26 @@ def _edge_notes(parts: Parts, adjacency: Any) -> list[str]:
 
 def _encode_columns(parts: Parts, robust: bool, notes: list[str]) -> _Encoded:
     blocks, states, reports = [], [], []
-    names: list[str] = []
-    columns: list[str] = []
-    shown_table: dict[str, pd.Series] = {}
+    raw_columns: dict[str, pd.Series] = {}
+    place = parts.locate or (lambda row: f"node {row + 1}")
     for column in parts.table.columns:
         raw = parts.table[column]
-        parsed = understand(raw, column, _place(parts), parts.kinds.get(column), parts.separators.get(column))
-        shown_table[column] = display(raw, parsed)
+        parsed = understand(raw, column, place, parts.lists.get(column))
+        raw_columns[column] = display(raw, parsed)
         used = column in parts.attributes and parsed.kind in ENCODED
-        if used:
-            state = encoders.learn(column, parsed, robust)
-            if state["features"]:
-                blocks.append(encoders.apply(state, parsed.values))
-                states.append(state)
-                names += state["features"]
-                columns += [column] * len(state["features"])
-                notes += parsed.notes
-        count = len(states[-1]["features"]) if used and states and states[-1]["column"] == column else 0
-        reports.append(_column_report(column, raw, parsed, count, parts))
-    table = pd.DataFrame(shown_table, index=range(len(parts.ids)))
+        state = encoders.learn(column, parsed, robust) if used else {"features": []}
+        if state["features"]:
+            blocks.append(encoders.apply(state, parsed.values))
+            states.append(state)
+            notes += parsed.notes
+        reports.append(_column_report(column, raw, parsed, len(state["features"]), parts))
+    table = pd.DataFrame(raw_columns, index=range(len(parts.ids)))
     _unused_note(reports, notes)
     if not blocks:
         return _identity(parts, table, reports, notes)
-    x = encoders.compact(sp.hstack(blocks, format="csr"))
-    return _Encoded(x, names, columns, states, reports, table)
-
-
-def _place(parts: Parts) -> Any:
-    return parts.locate or (lambda row: f"node {row + 1}")
+    named = [(name, state["column"]) for state in states for name in state["features"]]
+    names, columns = map(list, zip(*named))
+    return _Encoded(encoders.compact(sp.hstack(blocks, format="csr")), names, columns, states, reports, table)
 
 
 def _unused_note(reports: list[ColumnReport], notes: list[str]) -> None:
@@ -154,10 +147,6 @@ def _column_report(column: str, raw: pd.Series, parsed: Parsed, features: int, p
     kind = "name" if column == parts.label_column and not features else parsed.kind
     short = example if len(example) <= _EXAMPLE else example[: _EXAMPLE - 1] + "…"
     return ColumnReport(column, kind, int(missing.sum()), short, features)
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and value != value
 
 
 def display(raw: pd.Series, parsed: Parsed) -> pd.Series:
@@ -177,10 +166,8 @@ def display(raw: pd.Series, parsed: Parsed) -> pd.Series:
 def _number_column(values: npt.NDArray[np.float64]) -> pd.Series:
     """Whole numbers without a decimal point, with holes where a value is missing."""
     known = values[~np.isnan(values)]
-    series = pd.Series(values)
-    return (
-        series.astype("Int64" if len(known) < len(values) else "int64") if (known % 1 == 0).all() else series
-    )
+    whole = "Int64" if len(known) < len(values) else "int64"
+    return pd.Series(values).astype(whole) if (known % 1 == 0).all() else pd.Series(values)
 
 
 def _exact(values: npt.NDArray[np.float64]) -> bool:
@@ -188,19 +175,16 @@ def _exact(values: npt.NDArray[np.float64]) -> bool:
     return bool(len(known)) and float(np.abs(known).max()) <= _EXACT
 
 
-def _cell(value: object) -> str | None:
-    if value is None or value is pd.NA or _is_nan(value) or value == "":
-        return None
-    return str(value)
+def _cell(value: Any) -> str | None:
+    nan = isinstance(value, float) and value != value
+    return None if value is None or value is pd.NA or nan or value == "" else str(value)
 
 
 def _identity(parts: Parts, table: pd.DataFrame, reports: list[ColumnReport], notes: list[str]) -> _Encoded:
-    n = len(parts.ids)
     notes.append("No attributes: X = I, each node is its own attribute; the model learns from edges alone.")
     names = [f"is {i}" for i in parts.ids]
-    return _Encoded(
-        sp.eye_array(n, dtype=np.float32, format="csr"), names, names, [], reports, table, free=True
-    )
+    x = sp.eye_array(len(names), dtype=np.float32, format="csr")
+    return _Encoded(x, names, names, [], reports, table, free=True)
 
 
 def _encode_matrix(parts: Parts, notes: list[str]) -> _Encoded:
@@ -224,22 +208,18 @@ def _encode_matrix(parts: Parts, notes: list[str]) -> _Encoded:
 
 
 def _refuse_not_finite(matrix: Any, names: list[str]) -> None:
+    values = matrix.tocoo().data if sp.issparse(matrix) else np.asarray(matrix)
     with np.errstate(over="ignore"):
-        if sp.issparse(matrix):
-            coo = matrix.tocoo()
-            bad = np.flatnonzero(~np.isfinite(coo.data.astype(np.float32)))
-            places = [(int(coo.row[i]), int(coo.col[i]), coo.data[i]) for i in bad[:1]]
-        else:
-            rows, cols = np.nonzero(~np.isfinite(np.asarray(matrix, dtype=np.float32)))
-            bad = rows
-            places = [(int(rows[0]), int(cols[0]), matrix[rows[0], cols[0]])] if len(rows) else []
-    if places:
-        row, col, value = places[0]
-        raise InputError(
-            f"attribute {names[col]!r} of node {row} is {value} ({counted(len(bad), 'value')} of this kind)",
-            "finite numbers in the range of float32",
-            "replace NaN and infinite values before saving the matrix",
-        )
+        bad = np.argwhere(~np.isfinite(values.astype(np.float32)))
+    if not len(bad):
+        return
+    at = tuple(bad[0])
+    row, col = (int(v[at]) for v in matrix.tocoo().coords) if sp.issparse(matrix) else at
+    raise InputError(
+        f"attribute {names[col]!r} of node {row} is {values[at]} ({counted(len(bad), 'value')} of this kind)",
+        "finite numbers in the range of float32",
+        "replace NaN and infinite values before saving the matrix",
+    )
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """MATLAB .mat files, version 5 to 7.
 
-Read here byte by byte: ``scipy.io.loadmat`` crashes the interpreter on damaged files. A file is a list of
+Read here byte by byte: ``scipy.io.loadmat`` ends the process (SIGSEGV) on damaged files. A file is a list of
 elements (type, size, data); an array element holds flags, dimensions, name and numbers; a compressed
 element holds one array element. Only numeric and sparse arrays matter; cells, structs and text are skipped.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.errors import InputError
-from gadcore.ingest.matrices import checked_csr, matrix_parts, too_large
-from gadcore.ingest.parts import Parts, shown
+from gadcore.ingest.formats.file_format import FileFormat, Limits, too_large, unreadable
+from gadcore.ingest.formats.matrices import checked_csr, first_of, matrix_parts
+from gadcore.ingest.graph_parts import Parts, shown
 
 _ADJACENCY = ("Network", "homo", "A", "W", "adj", "adjacency", "network")
 _ATTRIBUTES = ("Attributes", "features", "X", "Attr", "attributes", "fea")
@@ -33,49 +34,39 @@ _SPARSE = 5
 _DENSE = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _COMPLEX = 0x0800
 
-Element = tuple[int, memoryview]
+Piece = tuple[int, memoryview]  # type, bytes
 
 
 class _Damaged(Exception):
     """The bytes are not what the format says."""
 
 
-def read_mat(path: Path, max_bytes: int) -> Parts:
+def read_mat(path: Path, limits: Limits) -> Parts:
     """Parts of a .mat file; answers and attributes are optional."""
     data = memoryview(path.read_bytes())
     order = _byte_order(bytes(data[:_HEADER]), path.name)
-    arrays: dict[str, Any] = {}
-    others: list[str] = []
     try:
-        for element in _matrices(data[_HEADER:], order, path.name, max_bytes):
-            name, array = _array(element, order, path.name)
-            if array is None:
-                others.append(name)
-            else:
-                arrays[name] = array
-    except (_Damaged, struct.error, zlib.error, ValueError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{path.name} is not a readable .mat file ({error})", "a complete file", "copy it again"
-        ) from error
-    return _graph(arrays, others, path.name)
-
-
-def _graph(arrays: dict[str, Any], others: list[str], file: str) -> Parts:
-    adjacency = _first(arrays, _ADJACENCY)
+        found = [
+            _array(element, order, path.name)
+            for element in _matrices(data[_HEADER:], order, path.name, limits.max_bytes)
+        ]
+    except (_Damaged, struct.error, zlib.error, ValueError) as error:
+        raise unreadable(path.name, ".mat file", error) from error
+    arrays = {name: array for name, array in found if array is not None}
+    adjacency = first_of(arrays, *_ADJACENCY)
     if adjacency is None:
-        cells = [name for name in others if name in _ADJACENCY]
-        if cells:
-            raise InputError(
-                f"{file}: {cells[0]!r} is a cell, struct or complex array", "a matrix of real numbers"
-            )
-        raise InputError(
-            f"{file} holds {shown(sorted([*arrays, *others]))}", _EXPECTED, "rename the variables"
+        raise _no_adjacency([name for name, _ in found], path.name)
+    x, y = first_of(arrays, *_ATTRIBUTES), first_of(arrays, *_ANSWERS)
+    return matrix_parts(adjacency, x, y, path.name, "MATLAB")
+
+
+def _no_adjacency(names: list[str], file: str) -> InputError:
+    odd = [name for name in names if name in _ADJACENCY]
+    if odd:
+        return InputError(
+            f"{file}: {odd[0]!r} is a cell, struct or complex array", "a matrix of real numbers"
         )
-    return matrix_parts(adjacency, _first(arrays, _ATTRIBUTES), _first(arrays, _ANSWERS), file, "MATLAB")
-
-
-def _first(arrays: dict[str, Any], keys: Iterable[str]) -> Any:
-    return next((arrays[k] for k in keys if k in arrays), None)
+    return InputError(f"{file} holds {shown(sorted(names))}", _EXPECTED, "rename the variables")
 
 
 def _byte_order(header: bytes, file: str) -> str:
@@ -85,10 +76,8 @@ def _byte_order(header: bytes, file: str) -> str:
         )
     order = {b"IM": "<", b"MI": ">"}.get(header[126:128])
     if order is None:
-        raise InputError(
-            f"{file} is not a readable .mat file (it has no version 5 header)",
-            "a file that MATLAB wrote with -v6 or -v7, or scipy.io.savemat",
-        )
+        wanted = "a file that MATLAB wrote with -v6 or -v7, or scipy.io.savemat"
+        raise unreadable(file, ".mat file", "it has no version 5 header", wanted)
     return order
 
 
@@ -106,7 +95,7 @@ def _matrices(data: memoryview, order: str, file: str, max_bytes: int) -> Iterat
             yield body
 
 
-def _elements(data: memoryview, order: str, padded: bool = True) -> Iterator[Element]:
+def _elements(data: memoryview, order: str, padded: bool = True) -> Iterator[Piece]:
     """(type, bytes) of each element; the parts of an array are padded to eight bytes."""
     at = 0
     while at < len(data):
@@ -143,7 +132,7 @@ def _array(body: memoryview, order: str, file: str) -> tuple[str, Any]:
     return title, values.astype(_DENSE[kind]).reshape(shape, order="F")
 
 
-def _sparse(parts: Iterator[Element], shape: tuple[int, ...], order: str, what: str) -> Any:
+def _sparse(parts: Iterator[Piece], shape: tuple[int, ...], order: str, what: str) -> Any:
     """A CSC matrix: row numbers, column starts, values (there may be room for more than are used)."""
     rows, starts, values = (_numbers(next(parts, (0, memoryview(b""))), order) for _ in range(3))
     used = int(starts[-1]) if len(starts) else -1
@@ -153,8 +142,18 @@ def _sparse(parts: Iterator[Element], shape: tuple[int, ...], order: str, what: 
     return checked_csr(values[:used].astype(np.float64), rows[:used], starts, flipped, what).T.tocsr()
 
 
-def _numbers(element: Element, order: str) -> npt.NDArray[Any]:
+def _numbers(element: Piece, order: str) -> npt.NDArray[Any]:
     kind, data = element
     if kind not in _NUMBERS:
         raise _Damaged(f"numbers of unknown type {kind}")
     return np.frombuffer(data, dtype=np.dtype(order + _NUMBERS[kind]))
+
+
+FORMAT = FileFormat(
+    "mat",
+    "MATLAB .mat",
+    (".mat",),
+    matches=lambda head: head.start.startswith(b"MATLAB 5.0"),
+    read=read_mat,
+    recognised="`Network/Attributes/Label` and `homo/features/label`, saved with `-v7` or older",
+)

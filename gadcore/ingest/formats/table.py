@@ -1,4 +1,4 @@
-"""Tables of any origin as text: CSV, TSV, SNAP edge lists and Parquet. Ids never pass through numbers."""
+"""Tables of any origin: CSV, TSV, SNAP edge lists, JSON lines and Parquet. Ids never pass through numbers."""
 
 from __future__ import annotations
 
@@ -21,50 +21,46 @@ import pyarrow.parquet as parquet
 
 from gadcore.errors import InputError
 from gadcore.graph import IntArray
+from gadcore.ingest.formats.file_format import FileFormat, Limits, too_large, unreadable
+from gadcore.ingest.graph_parts import Table, counted, shown
 from gadcore.ingest.mapping import guess_ends, is_bulk_header, neo4j_part, plain_name
-from gadcore.ingest.parts import Table, counted, shown
 
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _DELIMITERS = (",", "\t", ";", "|")
 _BLOCK = 1 << 24
 _PANDAS_INDEX = "__index_level_0__"  # where pandas keeps an index without a name
 _HEAD_BYTES = 1 << 18
-_UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_JSON_LINES = (".jsonl", ".ndjson")
 _BARE = {2: ["source", "target"], 3: ["source", "target", "weight"]}
 
 
-def read_table(path: Path, *, rows: int | None = None, max_bytes: int | None = None) -> Table:
-    """The table in a file: Parquet by its first bytes, else text. ``rows`` reads a head only."""
+def read_table(path: Path, limits: Limits) -> Table:
+    """The table in a file: Parquet by its first bytes, otherwise text."""
     with path.open("rb") as handle:
         start = handle.read(4)
     if start == b"PAR1":
-        return _parquet(path, rows, max_bytes)
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return _json_lines(path, rows)
-    return _text(path, rows)
+        return _parquet(path, limits)
+    if path.suffix.lower() in _JSON_LINES:
+        return _json_lines(path, limits.rows)
+    return _text(path, limits.rows)
 
 
-def _parquet(path: Path, rows: int | None, max_bytes: int | None) -> Table:
+def _parquet(path: Path, limits: Limits) -> Table:
     try:
         file = parquet.ParquetFile(path)
         cells = file.metadata.num_rows * max(file.metadata.num_columns, 1)
-        if max_bytes is not None and rows is None and cells * 8 > max_bytes:
-            raise InputError(
-                f"{path.name} unpacks to {cells:,} cells, more than GAD_MAX_UNPACKED = {max_bytes:,} bytes",
-                "a smaller table",
-                "raise GAD_MAX_UNPACKED if the file is trustworthy",
-            )
-        if rows is None:
+        if limits.rows is None and cells * 8 > limits.max_bytes:
+            raise too_large(path.name, cells * 8, limits.max_bytes)
+        if limits.rows is None:
             table = file.read()
         else:
-            batch = next(file.iter_batches(batch_size=rows), None)
+            batch = next(file.iter_batches(batch_size=limits.rows), None)
             table = pa.Table.from_batches([] if batch is None else [batch], schema=file.schema_arrow)
         table.validate(full=True)
         frame = table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise InputError(
-            f"{path.name} is not a readable Parquet file ({error})", fix="write it again, or use CSV"
-        ) from error
+        raise unreadable(path.name, "Parquet file", error, fix="write it again, or use CSV") from error
     frame.columns = [str(c) for c in frame.columns]
     if _PANDAS_INDEX in frame.columns:
         frame.insert(0, "index", frame.pop(_PANDAS_INDEX))
@@ -89,12 +85,8 @@ def _json_lines(path: Path, rows: int | None) -> Table:
         numbers.append(number)
         if rows is not None and len(records) == rows:
             break
-    return Table(
-        record_frame(records),
-        path.name,
-        lines=lambda: np.array(numbers, dtype=np.int64),
-        optional_weight=True,
-    )
+    lines = np.array(numbers, dtype=np.int64)
+    return Table(record_frame(records), path.name, lines=lambda: lines, optional_weight=True)
 
 
 def record_frame(records: Sequence[dict[str, Any]], first: Sequence[str] = ()) -> pd.DataFrame:
@@ -111,16 +103,15 @@ def _text(path: Path, rows: int | None) -> Table:
     frame = layout.frame(data, path.name)
     if rows is not None:
         frame = frame.head(rows)
-    kinds: dict[str, str] = {}
-    separators: dict[str, str] = {}
+    lists: dict[str, str] = {}
     if is_bulk_header(frame.columns):
-        frame, kinds, separators = _bulk(frame)
+        frame, lists = _bulk(frame)
 
     @cache
     def lines() -> IntArray:
         return layout.lines(data)
 
-    return Table(frame, path.name, lines=lines, kinds=kinds, separators=separators)
+    return Table(frame, path.name, lines=lines, lists=lists)
 
 
 def decoded(path: Path, limit: int | None = None) -> bytes:
@@ -128,10 +119,9 @@ def decoded(path: Path, limit: int | None = None) -> bytes:
     with path.open("rb") as handle:
         data = handle.read() if limit is None else handle.read(limit)
     cut = limit is not None and len(data) == limit
-    encoding = next((name for bom, name in _UTF16.items() if data.startswith(bom)), None)
-    if encoding:
+    if data.startswith(_UTF16):
         try:
-            return data[: len(data) // 2 * 2].decode(encoding, "ignore" if cut else "strict").encode()
+            return data[: len(data) // 2 * 2].decode("utf-16", "ignore" if cut else "strict").encode()
         except UnicodeDecodeError as error:
             raise InputError(f"{path.name} starts as UTF-16 but is damaged ({error})", "UTF-8") from error
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -162,11 +152,9 @@ class _Layout:
         skip, first = _first_line(data)
         if not first:
             raise InputError(f"{file} holds comments only", "at least one row of data")
-        counts = {d: first.count(d) for d in _DELIMITERS}
-        best = max(_DELIMITERS, key=lambda d: counts[d])
-        delimiter = best if counts[best] else None
-        if delimiter is None and len(first.split()) == 1:
-            delimiter = ","  # a single column
+        best = max(_DELIMITERS, key=first.count)
+        white = best not in first and len(first.split()) > 1
+        delimiter = None if white else best  # a single column: any delimiter will do
         fields = next(csv.reader([first], delimiter=delimiter)) if delimiter else first.split()
         comment = _header_comment(data, skip, delimiter, len(fields))
         return cls(skip, delimiter, comment or cls._names(fields, delimiter))
@@ -174,10 +162,8 @@ class _Layout:
     @staticmethod
     def _names(fields: list[str], delimiter: str | None) -> list[str] | None:
         """Column names where the file has no header: an edge list of bare values."""
-        bare = all(_NUMBER.match(f.strip()) for f in fields)
-        if delimiter is None and len(fields) in (2, 3) and not guess_ends(fields):
-            bare = True
-        if not bare:
+        pairs = delimiter is None and len(fields) in (2, 3) and not guess_ends(fields)
+        if not pairs and not all(_NUMBER.match(f.strip()) for f in fields):
             return None
         return _BARE.get(len(fields)) or [f"column{i + 1}" for i in range(len(fields))]
 
@@ -223,17 +209,11 @@ class _Layout:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)
+                header = None if self.names else 0
                 return pd.read_csv(
-                    io.BytesIO(data),
-                    sep=r"\s+",
-                    header=None if self.names else 0,
-                    names=self.names,
-                    index_col=False,
-                    skiprows=self.skip,
-                    dtype=str,
-                    na_filter=False,
-                    quoting=csv.QUOTE_NONE,
-                )
+                    io.BytesIO(data), sep=r"\s+", header=header, names=self.names, index_col=False,
+                    skiprows=self.skip, dtype=str, na_filter=False, quoting=csv.QUOTE_NONE,
+                )  # fmt: skip
         except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
             raise self._broken(data, file, str(error)) from error
 
@@ -289,10 +269,10 @@ def _first_line(data: bytes) -> tuple[int, str]:
     return 0, ""
 
 
-def _bulk(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str], dict[str, str]]:
-    """A Neo4j or Neptune table with plain names; arrays are tag lists separated by ``;``."""
+def _bulk(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A Neo4j or Neptune table with plain names, and its array columns with their separator."""
     names: dict[str, str] = {}
-    kinds: dict[str, str] = {}
+    arrays: dict[str, str] = {}
     for column in frame.columns:
         part = neo4j_part(column)
         if part == "IGNORE":
@@ -303,5 +283,23 @@ def _bulk(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str], dict[str, 
         if plain != column and plain not in frame.columns and plain not in names.values():
             names[column] = plain
         if array:
-            kinds[names.get(column, column)] = "tags"
-    return frame.rename(columns=names), kinds, dict.fromkeys(kinds, ";")
+            arrays[names.get(column, column)] = ";"
+    return frame.rename(columns=names), arrays
+
+
+FORMAT = FileFormat(
+    "table",
+    "table (CSV, TSV, text, JSON lines, Parquet)",
+    (".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist", *_JSON_LINES, ".parquet", ".pq"),
+    matches=lambda head: head.start.startswith(b"PAR1"),
+    read=read_table,
+    recognised=(
+        "an edge table, with or without a node table; any column names by mapping; Gephi "
+        "`Source,Target,Weight,Id`, Neo4j `:ID,:START_ID,:END_ID`, Neptune `~id,~from,~to`; "
+        "SNAP edge lists with `#` comments"
+    ),
+    edge_attributes=True,
+    tabular=True,
+    previewed=True,
+    aliases=("csv", "tsv", "parquet", "edgelist", "snap"),
+)

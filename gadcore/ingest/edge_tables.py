@@ -1,4 +1,9 @@
-"""Edge tables: ends found by name or content and looked up among the nodes, weights checked."""
+"""Node and edge tables joined to a graph in parts: ids checked, edge ends found, weights checked.
+
+Edge ends that the node table does not know: the rows are left out and listed with their lines. When more than
+half of the edges would go, that is no stray row but a wrong column or a spoilt id, and an error says so.
+Without a node table the nodes are the edge ends, in the order of first appearance.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +17,9 @@ import pandas as pd
 from gadcore.errors import InputError
 from gadcore.graph import IntArray
 from gadcore.ingest import mapping as names
+from gadcore.ingest.graph_parts import MAX_LISTED, Dropped, Parts, Table, counted, shown, usable_weights
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.nodes import Ids, id_values
-from gadcore.ingest.parts import MAX_LISTED, Dropped, Parts, Table, counted, shown, usable_weights
+from gadcore.ingest.node_tables import Ids, id_values, node_parts
 
 _TYPICAL = "source and target (or from/to, src/dst, :START_ID/:END_ID, ~from/~to, …)"
 
@@ -29,10 +34,44 @@ class Ends:
     weight: npt.NDArray[np.float64]  # 0: the row is no edge, though its ends are nodes
 
 
+def join(
+    nodes: Sequence[Table],
+    edges: Sequence[Table],
+    mapping: Mapping,
+    format_name: str,
+    earlier: Ids | None = None,
+) -> Parts:
+    """Parts of a graph from its tables; several tables of a kind are put below each other.
+
+    ``earlier`` are the ids of a graph that these tables add to: edges may name them.
+    """
+    notes: list[str] = []
+    dropped: list[Dropped] = []
+    parts = node_parts(nodes, mapping, notes) if nodes else None
+    if parts is not None and earlier is not None:
+        parts.others = earlier[pd.Index(parts.ids).get_indexer(earlier) < 0]
+    known = None if parts is None else parts.lookup()
+    resolved = [resolve_edges(table, mapping, known, notes) for table in edges]
+    ends = [ends_of(table, found, dropped, notes) for table, found in zip(edges, resolved)]
+    if parts is None:
+        parts = _nodes_of_edges(ends, notes)
+    connect(parts, ends, dropped, notes, declared=bool(nodes))
+    parts.mapping = mapping.filled(resolved[0] if resolved else mapping).filled(parts.mapping)
+    parts.format, parts.notes, parts.dropped = format_name, notes + parts.notes, dropped
+    return parts
+
+
+def _nodes_of_edges(ends: Sequence[Ends], notes: list[str]) -> Parts:
+    if not sum(len(e.table.frame) for e in ends):
+        raise InputError(f"{ends[0].table.file} has a header but no rows", "at least one edge")
+    ids = np.asarray(pd.unique(np.concatenate([v for e in ends for v in (e.source, e.target)])), dtype=object)
+    notes.append("No node table: the nodes are the ends of the edges.")
+    return Parts.without_edges(ids, pd.DataFrame(index=range(len(ids))))
+
+
 def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list[str]) -> Mapping:
     """The mapping of an edge table with source, target and weight decided."""
-    columns = table.columns
-    ends = names.guess_ends(columns) or (None, None)
+    ends = names.guess_ends(table.columns) or (None, None)
     source = table.require(mapping.source, "source") if mapping.source is not None else ends[0]
     target = table.require(mapping.target, "target") if mapping.target is not None else ends[1]
     if source is None or target is None:
@@ -41,7 +80,7 @@ def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list
             f"{table.file}: no column is named like an edge end; {source!r} and {target!r} are taken. "
             "Name source and target in the mapping if that is wrong."
         )
-    rest = [c for c in columns if c not in (source, target)]
+    rest = [c for c in table.columns if c not in (source, target)]
     weight = names.guess_weight(rest) if mapping.weight is None else mapping.weight or None
     if weight is not None:
         table.require(weight, "weight")
@@ -52,11 +91,9 @@ def _ends_by_content(table: Table, known: Ids | None) -> tuple[str, str]:
     columns = table.columns
     if known is not None and len(table.frame):
         lookup = pd.Index(known)
-        share = {
-            c: float((lookup.get_indexer(id_values(table, c, check=False)) >= 0).mean()) for c in columns
-        }
-        best = sorted(columns, key=lambda c: -share[c])[:2]
-        if len(best) == 2 and share[best[1]] > 0.5:
+        found = {c: lookup.get_indexer(id_values(table, c, check=False)) >= 0 for c in columns}
+        best = sorted(columns, key=lambda c: -found[c].mean())[:2]
+        if len(best) == 2 and found[best[1]].mean() > 0.5:
             first, second = sorted(best, key=columns.index)
             return first, second
     elif len(columns) in (2, 3):
@@ -106,28 +143,26 @@ def connect(
     parts: Parts, ends: Sequence[Ends], dropped: list[Dropped], notes: list[str], declared: bool
 ) -> None:
     """Ends as row numbers; rows with an unknown end are listed, or refused when they are the majority."""
-    lookup = pd.Index(parts.lookup())
-    rows, cols, weights = [], [], []
+    ids = parts.lookup()
+    lookup = pd.Index(ids)
+    found: list[tuple[IntArray, IntArray, npt.NDArray[np.float64]]] = []
     for e in ends:
         a, b = lookup.get_indexer(e.source), lookup.get_indexer(e.target)
         lost = np.flatnonzero((a < 0) | (b < 0))
         if len(lost) and declared:
             unknown = [str(e.source[i] if a[i] < 0 else e.target[i]) for i in lost[:MAX_LISTED]]
             if len(lost) > len(a) / 2:
-                raise _too_many_lost(e, lost, unknown, parts.lookup())
+                raise _too_many_lost(e, lost, unknown, ids)
             for i, node in zip(lost, unknown):
                 _list_dropped(dropped, e.table, np.array([i]), f"no node {node!r} in the node table")
             notes.append(
                 f"{e.table.file}: {counted(len(lost), 'edge')} left out: an end is not in the node table "
-                f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, parts.lookup())}"
+                f"({shown(sorted(set(unknown)), 3)}).{_space_hint(unknown, ids)}"
             )
-        found = (a >= 0) & (b >= 0) & (e.weight > 0)
-        rows.append(a[found])
-        cols.append(b[found])
-        weights.append(e.weight[found])
-    if ends:
-        parts.rows, parts.cols = np.concatenate(rows).astype(np.int64), np.concatenate(cols).astype(np.int64)
-        parts.weights = np.concatenate(weights)
+        keep = (a >= 0) & (b >= 0) & (e.weight > 0)
+        found.append((a[keep].astype(np.int64), b[keep].astype(np.int64), e.weight[keep]))
+    if found:
+        parts.rows, parts.cols, parts.weights = (np.concatenate(each) for each in zip(*found))
 
 
 def _too_many_lost(e: Ends, lost: IntArray, unknown: Sequence[str], ids: Ids) -> InputError:

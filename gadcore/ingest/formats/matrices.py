@@ -1,7 +1,8 @@
-"""Matrices and row numbers checked and turned into the parts of a graph."""
+"""What array formats share: matrices and row numbers are checked and turned into the parts of a graph."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,15 @@ import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.graph import IntArray
-from gadcore.ingest.parts import Parts, TruthArray, row_ids, usable_weights
+from gadcore.ingest.formats.file_format import too_large
+from gadcore.ingest.graph_parts import Parts, TruthArray, row_ids, usable_weights
 
 _BYTES_PER_NODE = 256  # of id, name and row pointers: what a declared node costs at least
-_BY_CLASS = "Truth: the smallest"
 
 
-def too_large(file: str, size: int, max_bytes: int) -> InputError:
-    """The error of an archive that unpacks to more than the limit."""
-    return InputError(
-        f"{file} unpacks to {_size(size)} or more",
-        f"at most {_size(max_bytes)}",
-        "if you trust the file, raise GAD_MAX_UNPACKED (bytes)",
-    )
-
-
-def _size(n: int) -> str:
-    for unit, worth in (("GB", 1e9), ("MB", 1e6)):
-        if n >= worth:
-            return f"{n / worth:,.1f} {unit}"
-    return f"{n:,} bytes"
+def first_of(arrays: Mapping[str, Any], *keys: str) -> Any:
+    """The first array that is there, or None."""
+    return next((arrays[key] for key in keys if key in arrays), None)
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...], what: str) -> Any:
@@ -70,12 +60,18 @@ def matrix_parts(adjacency: Any, x: Any, y: Any, file: str, format_name: str) ->
             "finite weights above 0",
             "correct the adjacency matrix",
         )
+    rows, cols = (np.asarray(v).astype(np.int64) for v in (coo.row, coo.col))
+    return _parts(format_name, n, rows, cols, weights, x, y, file)
+
+
+def _parts(
+    format_name: str, n: int, rows: IntArray, cols: IntArray, weights: Any, x: Any, y: Any, file: str
+) -> Parts:
     keep = weights > 0
-    rows, cols = (np.asarray(v)[keep].astype(np.int64) for v in (coo.row, coo.col))
-    parts = Parts(format_name, row_ids(n), rows, cols, weights[keep], pd.DataFrame(index=range(n)))
+    empty = pd.DataFrame(index=range(n))
+    parts = Parts(format_name, row_ids(n), rows[keep], cols[keep], weights[keep], empty)
     parts.x = None if x is None else attribute_matrix(x, n, file)
-    if y is not None:
-        parts.truth = answers(y, n, file, parts.notes)
+    parts.truth = None if y is None else answers(y, n, file, parts.notes)
     return parts
 
 
@@ -105,29 +101,29 @@ def answers(y: Any, n: int, file: str, notes: list[str]) -> TruthArray:
     if y.ndim == 2 and y.shape[0] == n and y.shape[1] > 1:
         y = y.argmax(axis=1)
     y = y.ravel()
-    if len(y) != n or y.dtype.kind not in "biuf":
-        raise InputError(
-            f"{file} has {len(y):,} labels of type {y.dtype} for {n:,} nodes", "one number per node"
-        )
-    if y.dtype.kind == "f" and (~np.isfinite(y) | (y != np.round(y))).any():
+    if len(y) == n and y.dtype.kind == "f" and (~np.isfinite(y) | (y != np.round(y))).any():
         raise InputError(f"{file} has labels that are not whole numbers", "0/1 or class numbers")
-    if set(np.unique(y)) <= {-1, 0, 1}:
+    if len(y) == n and y.dtype.kind in "biuf" and set(np.unique(y)) <= {-1, 0, 1}:
         return np.asarray(y, dtype=np.int8)
-    return smallest_class(y, np.ones(n, dtype=bool), notes)
+    return smallest_class(y, np.ones(n, dtype=bool), file, notes)
 
 
-def smallest_class(y: IntArray, known: npt.NDArray[np.bool_], notes: list[str]) -> TruthArray:
+def smallest_class(y: Any, known: npt.NDArray[np.bool_], file: str, notes: list[str]) -> TruthArray:
     """1 for the smallest class among the known nodes, 0 for the others, -1 where unknown."""
-    classes, counts = np.unique(y[known & (y >= 0)], return_counts=True)
-    truth = np.where(known & (y >= 0), 0, -1).astype(np.int8)
-    if len(classes):
-        rare = classes[int(np.argmin(counts))]
-        truth[known & (y == rare)] = 1
-        notes[:] = [n for n in notes if not n.startswith(_BY_CLASS)]
-        notes.append(
-            f"{_BY_CLASS} of {len(classes)} classes ({rare:g}, {counts.min():,} nodes) is the anomaly."
+    y = np.ravel(y)
+    if len(y) != len(known) or y.dtype.kind not in "biuf":
+        raise InputError(
+            f"{file} has {len(y):,} labels of type {y.dtype} for {len(known):,} nodes", "one number per node"
         )
-    return truth
+    known = known & (y >= 0)
+    classes, counts = np.unique(y[known], return_counts=True)
+    if len(classes):
+        rare, least = classes[int(np.argmin(counts))], counts.min()
+        notes.append(
+            f"Truth: the smallest of {len(classes)} classes ({rare:g}, {least:,} nodes) is the anomaly."
+        )
+        return np.where(known, y == rare, -1).astype(np.int8)
+    return np.full(len(y), -1, dtype=np.int8)
 
 
 def edge_parts(
@@ -139,7 +135,6 @@ def edge_parts(
     *,
     max_bytes: int,
     weight: Any = None,
-    kind: str | None = None,
     n: int | None = None,
 ) -> Parts:
     """Parts from (2, E) row numbers with attributes, weights and answers."""
@@ -161,31 +156,19 @@ def edge_parts(
     given = np.ones(len(rows)) if weight is None else _real(weight, f"{file}: the edge weights").ravel()
     weights, bad = usable_weights(given)
     if len(weights) != len(rows) or len(bad):
-        found = (
-            f"{len(weights):,} weights" if not len(bad) else f"edge {int(bad[0])} has weight {given[bad[0]]}"
-        )
+        found = f"edge {int(bad[0])} has weight {given[bad[0]]}" if len(bad) else f"{len(weights):,} weights"
         raise InputError(f"{file}: {found}", f"a finite number above 0 for each of {len(rows):,} edges")
-    keep = weights > 0
-    parts = Parts(
-        format_name, row_ids(n), rows[keep], cols[keep], weights[keep], pd.DataFrame(index=range(n))
-    )
-    parts.x = None if x is None else attribute_matrix(x, n, file)
-    if y is not None and kind == "class":
-        parts.truth = smallest_class(np.ravel(y), np.ones(n, dtype=bool), parts.notes)
-    elif y is not None:
-        parts.truth = answers(y, n, file, parts.notes)
-    return parts
+    return _parts(format_name, n, rows, cols, weights, x, y, file)
 
 
-def restrict(parts: Parts, mask: npt.NDArray[np.bool_], y: Any, kind: str | None, file: str) -> None:
+def restrict(parts: Parts, mask: npt.NDArray[np.bool_], file: str) -> None:
     """Keep the nodes of a mask; ids stay the row numbers of the file."""
-    if len(mask) != len(parts.ids):
+    if mask.shape != parts.ids.shape:
         raise InputError(
-            f"{file} has a mask of {len(mask):,} values for {len(parts.ids):,} nodes", "one per node"
+            f"{file} has a mask of shape {mask.shape} for {len(parts.ids):,} nodes", "one per node"
         )
     kept = np.flatnonzero(mask)
-    position = np.full(len(mask), -1, dtype=np.int64)
-    position[kept] = np.arange(len(kept))
+    position = np.cumsum(mask) - 1
     edge = mask[parts.rows] & mask[parts.cols]
     parts.notes.append(
         f"Restricted to the {len(kept):,} of {len(mask):,} nodes under lcc_mask (largest component)."
@@ -194,7 +177,4 @@ def restrict(parts: Parts, mask: npt.NDArray[np.bool_], y: Any, kind: str | None
     parts.rows, parts.cols = position[parts.rows[edge]], position[parts.cols[edge]]
     parts.weights = parts.weights[edge]
     parts.x = None if parts.x is None else parts.x[kept]
-    if parts.truth is not None:
-        parts.truth = parts.truth[kept]
-        if kind == "class":
-            parts.truth = smallest_class(np.ravel(y)[kept], parts.truth >= 0, parts.notes)
+    parts.truth = None if parts.truth is None else parts.truth[kept]

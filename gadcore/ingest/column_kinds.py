@@ -24,21 +24,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from gadcore.errors import InputError
+from gadcore.ingest.graph_parts import counted
 
 ENCODED = ("boolean", "number", "date", "tags", "text", "category")
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "?", "#n/a")
 _BOOLEANS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("1.0", "0.0"))
 _TRUE = {pair[0] for pair in _BOOLEANS}
-_DATE_FORMATS = (
-    "ISO8601",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d.%m.%Y",
-    "%Y/%m/%d",
-    "%d-%m-%Y",
-    "%d %b %Y",
-    "%b %d %Y",
-)
+_DAY_FORMATS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d %Y")
 _TIME_SUFFIXES = ("", " %H:%M", " %H:%M:%S")
 _DATE_HINT = re.compile(r"^\s*\d{1,4}[-/. ](\d{1,2}|[A-Za-z]{3})[-/. ]\d{1,4}|^\s*[A-Za-z]{3} \d{1,2} \d{4}")
 _DECIMAL_COMMA = re.compile(r"^\s*[+-]?\d+(,\d+)?\s*$")
@@ -49,6 +41,7 @@ _TEXT_WORDS = 3.0
 _SAMPLE = 5_000
 
 Place = Callable[[int], str]
+Texts = npt.NDArray[np.object_]  # of str, None where there is none
 Values = Any  # ndarray of float, of str/None, or a list of lists
 
 
@@ -62,16 +55,15 @@ class Parsed:
     notes: list[str] = field(default_factory=list)
 
 
-def understand(
-    series: pd.Series, name: str, place: Place, kind: str | None = None, separator: str | None = None
-) -> Parsed:
-    """Find out the kind of a raw column (unless given) and parse it."""
-    if kind == "tags":
-        return Parsed("tags", parse_tags(series, separator or "|"), {"separator": separator or "|"})
+def understand(series: pd.Series, name: str, place: Place, separator: str | None = None) -> Parsed:
+    """Find out the kind of a raw column and parse it; with a separator it is known to hold lists."""
+    if separator is not None:
+        return Parsed("tags", parse_tags(series, separator), {"separator": separator})
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     if pd.api.types.is_bool_dtype(series.dtype):
-        return _boolean(series.astype("object").map(lambda v: None if pd.isna(v) else str(bool(v)).lower()))
+        words = series.astype("object").map(lambda v: None if pd.isna(v) else str(bool(v)))
+        return _settled(Parsed("boolean", parse_boolean(words)))
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _typed_number(series, name, place)
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
@@ -82,7 +74,7 @@ def understand(
     return _from_text(as_text(series), name, place)
 
 
-def as_text(series: pd.Series) -> npt.NDArray[np.object_]:
+def as_text(series: pd.Series) -> Texts:
     """Values as written; None where there is none."""
     if isinstance(series.dtype, pd.StringDtype):
         values = series.to_numpy(dtype=object, na_value=None)
@@ -98,16 +90,24 @@ def _plain(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
 
 
-def _from_text(text: npt.NDArray[np.object_], name: str, place: Place) -> Parsed:
-    present = text[np.array([v is not None for v in text], dtype=bool)]
-    if not len(present):
+class _Words:
+    """A text column: its values (None = missing), those present, and the distinct ones."""
+
+    def __init__(self, text: Texts, name: str, place: Place) -> None:
+        self.text, self.name, self.place = text, name, place
+        self.present = text[np.array([v is not None for v in text], dtype=bool)]
+        self.distinct = pd.unique(self.present)
+
+
+def _from_text(text: Texts, name: str, place: Place) -> Parsed:
+    words = _Words(text, name, place)
+    if not len(words.present):
         return Parsed("empty", text)
-    distinct = pd.unique(present)
     for attempt in (_as_boolean, _as_number, _as_date, _as_tags):
-        parsed = attempt(text, present, distinct, name, place)
+        parsed = attempt(words)
         if parsed is not None:
             return _settled(parsed)
-    return _settled(Parsed(_word_kind(present, distinct), text))
+    return _settled(Parsed(_word_kind(words), text))
 
 
 def _settled(parsed: Parsed) -> Parsed:
@@ -123,19 +123,11 @@ def _settled(parsed: Parsed) -> Parsed:
     return Parsed("constant", values, parsed.how, parsed.notes) if constant else parsed
 
 
-def _as_boolean(
-    text: npt.NDArray[np.object_], present: npt.NDArray[Any], distinct: npt.NDArray[Any], *_: Any
-) -> Parsed | None:
-    if len(distinct) > 12:
-        return None
-    words = {str(v).strip().lower() for v in distinct} - set(_MISSING)
-    if any(words and words <= set(pair) for pair in _BOOLEANS):
-        return _boolean(pd.Series(text, dtype=object))
+def _as_boolean(words: _Words) -> Parsed | None:
+    values = {str(v).strip().lower() for v in words.distinct[:13]} - set(_MISSING)
+    if len(words.distinct) <= 12 and any(values and values <= set(pair) for pair in _BOOLEANS):
+        return Parsed("boolean", parse_boolean(pd.Series(words.text, dtype=object)))
     return None
-
-
-def _boolean(series: pd.Series) -> Parsed:
-    return _settled(Parsed("boolean", parse_boolean(series)))
 
 
 def parse_boolean(series: pd.Series) -> npt.NDArray[np.float64]:
@@ -151,37 +143,28 @@ def _typed_number(series: pd.Series, name: str, place: Place) -> Parsed:
     values = series.to_numpy(dtype=np.float64, na_value=np.nan)
     _refuse_infinite(values, name, place)
     known = values[~np.isnan(values)]
-    if len(known) and len(np.unique(known)) == 2 and set(np.unique(known)) == {0.0, 1.0}:
+    if set(np.unique(known)) == {0.0, 1.0}:
         return Parsed("boolean", values)
     return _settled(Parsed("number", values))
 
 
-def _as_number(
-    text: npt.NDArray[np.object_],
-    present: npt.NDArray[Any],
-    distinct: npt.NDArray[Any],
-    name: str,
-    place: Place,
-) -> Parsed | None:
-    if any(_CODE.match(str(v).strip()) for v in distinct[:_SAMPLE]):
+def _as_number(words: _Words) -> Parsed | None:
+    if any(_CODE.match(str(v).strip()) for v in words.distinct[:_SAMPLE]):
         return None
-    decimal = "."
-    values = parse_number(text, decimal)
-    if np.isnan(values).all() or not _mostly_numbers(values, present):
-        if not all(_DECIMAL_COMMA.match(str(v)) or _is_missing(v) for v in distinct):
-            return None
+    decimal, values = ".", parse_number(words.text, ".")
+    if not _mostly_numbers(values, words.present):
         decimal = ","
-        values = parse_number(text, decimal)
-        if not _mostly_numbers(values, present):
+        if all(_DECIMAL_COMMA.match(str(v)) or _is_missing(v) for v in words.distinct):
+            values = parse_number(words.text, decimal)
+        if not _mostly_numbers(values, words.present):
             return None
-    _refuse_infinite(values, name, place)
-    notes = []
-    odd = [i for i in np.flatnonzero(np.isnan(values)) if text[i] is not None and not _is_missing(text[i])]
-    if odd:
-        notes.append(
-            f"Column {name!r}: {len(odd):,} values are not numbers and count as missing "
-            f"({place(int(odd[0]))}: {text[odd[0]]!r})."
-        )
+    _refuse_infinite(values, words.name, words.place)
+    odd = [i for i in np.flatnonzero(np.isnan(values)) if not _is_missing(words.text[i])]
+    notes = [
+        f"Column {words.name!r}: {len(odd):,} values are not numbers and count as missing "
+        f"({words.place(int(i))}: {words.text[i]!r})."
+        for i in odd[:1]
+    ]
     return Parsed("number", values, {"decimal": decimal}, notes)
 
 
@@ -195,7 +178,7 @@ def _is_missing(value: object) -> bool:
     return value is None or str(value).strip().lower() in _MISSING
 
 
-def parse_number(text: npt.NDArray[np.object_], decimal: str) -> npt.NDArray[np.float64]:
+def parse_number(text: Texts, decimal: str) -> npt.NDArray[np.float64]:
     """Numbers of a text column, NaN where there is none."""
     series = pd.Series(text, dtype=object)
     if decimal == ",":
@@ -207,49 +190,29 @@ def _refuse_infinite(values: npt.NDArray[np.float64], name: str, place: Place) -
     bad = np.flatnonzero(np.isinf(values))
     if len(bad):
         raise InputError(
-            f"{place(int(bad[0]))}: column {name!r} holds an infinite number ({counted_rows(len(bad))})",
+            f"{place(int(bad[0]))}: column {name!r} holds an infinite number ({counted(len(bad), 'row')})",
             "finite numbers",
             "replace it, or leave the cell empty for a missing value",
         )
 
 
-def counted_rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n:,} rows"
-
-
-def _as_date(
-    text: npt.NDArray[np.object_],
-    present: npt.NDArray[Any],
-    distinct: npt.NDArray[Any],
-    name: str,
-    place: Place,
-) -> Parsed | None:
-    words = [str(v) for v in distinct if not _is_missing(v)]
-    if not words or not all(_DATE_HINT.match(v) for v in words[:50]):
+def _as_date(words: _Words) -> Parsed | None:
+    dates = [str(v) for v in words.distinct if not _is_missing(v)]
+    if not dates or not all(_DATE_HINT.match(v) for v in dates[:50]):
         return None
-    for date_format in _date_formats(words[0]):
-        if np.isnan(parse_date(np.array(words[:_SAMPLE], dtype=object), date_format)).any():
+    time = _TIME_SUFFIXES[min(dates[0].count(":"), 2)]
+    for date_format in ("ISO8601", *(day + time for day in _DAY_FORMATS)):
+        if np.isnan(parse_date(np.array(dates[:_SAMPLE], dtype=object), date_format)).any():
             continue
-        values = parse_date(text, date_format)
-        lost = [i for i in np.flatnonzero(np.isnan(values)) if not _is_missing(text[i])]
-        if not lost:
-            notes = []
-            if date_format.startswith("%d/%m") and not any(int(v[:2].strip("/")) > 12 for v in words):
-                notes.append(
-                    f"Column {name!r}: dates are read as day/month/year; the values allow both orders."
-                )
-            return Parsed("date", values, {"format": date_format}, notes)
+        values = parse_date(words.text, date_format)
+        if all(_is_missing(words.text[i]) for i in np.flatnonzero(np.isnan(values))):
+            unsure = date_format.startswith("%d/%m") and not any(int(v[:2].strip("/")) > 12 for v in dates)
+            note = f"Column {words.name!r}: dates are read as day/month/year; the values allow both orders."
+            return Parsed("date", values, {"format": date_format}, [note] if unsure else [])
     return None
 
 
-def _date_formats(example: str) -> list[str]:
-    """Notations to try; the time suffix by the length of the example."""
-    formats = ["ISO8601"]
-    suffix = _TIME_SUFFIXES[min(example.count(":"), 2)]
-    return formats + [f + suffix for f in _DATE_FORMATS[1:]]
-
-
-def parse_date(text: npt.NDArray[np.object_], date_format: str) -> npt.NDArray[np.float64]:
+def parse_date(text: Texts, date_format: str) -> npt.NDArray[np.float64]:
     """Seconds since 1970 (UTC), NaN where there is no date."""
     series = pd.Series([None if _is_missing(v) else v for v in text], dtype=object)
     if date_format == "typed":
@@ -266,11 +229,9 @@ def seconds(series: pd.Series) -> npt.NDArray[np.float64]:
     return numbers
 
 
-def _as_tags(
-    text: npt.NDArray[np.object_], present: npt.NDArray[Any], distinct: npt.NDArray[Any], *_: Any
-) -> Parsed | None:
+def _as_tags(words: _Words) -> Parsed | None:
     """A list column: most values hold the separator (or are ``[…]``) and parts recur."""
-    sample = [str(v) for v in present[:_SAMPLE]]
+    sample = [str(v) for v in words.present[:_SAMPLE]]
     bracketed = np.mean([v.startswith("[") and v.endswith("]") for v in sample]) > 0.9
     for separator in _SEPARATORS:
         share = np.mean([separator in v for v in sample])
@@ -280,9 +241,9 @@ def _as_tags(
         every = [tag for tags in parts for tag in tags]
         short = np.mean([len(tag.split()) <= 3 for tag in every]) if every else 0.0
         least = 1.5 if separator == "|" else 2.0
-        recur = len(every) >= least * len(set(every)) or len(distinct) < len(present)
+        recur = len(every) >= least * len(set(every)) or len(words.distinct) < len(words.present)
         if every and short > 0.95 and (bracketed or (recur and max(map(len, parts)) > 1)):
-            return Parsed("tags", [split_tags(v, separator) for v in text], {"separator": separator})
+            return Parsed("tags", [split_tags(v, separator) for v in words.text], {"separator": separator})
     return None
 
 
@@ -304,11 +265,9 @@ def parse_tags(series: pd.Series, separator: str) -> list[list[str]]:
     return [split_tags(v, separator) for v in series]
 
 
-def _word_kind(present: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> str:
-    words = float(np.mean([len(str(v).split()) for v in present[:_SAMPLE]]))
-    share = len(distinct) / len(present)
-    if words >= _TEXT_WORDS and share > 0.3 and len(distinct) > 5:
+def _word_kind(words: _Words) -> str:
+    length = float(np.mean([len(str(v).split()) for v in words.present[:_SAMPLE]]))
+    share = len(words.distinct) / len(words.present)
+    if length >= _TEXT_WORDS and share > 0.3 and len(words.distinct) > 5:
         return "text"
-    if len(present) > 20 and share > 0.9:
-        return "text" if words >= _TEXT_WORDS else "identifier"
-    return "category"
+    return "identifier" if len(words.present) > 20 and share > 0.9 else "category"

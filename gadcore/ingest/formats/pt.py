@@ -16,39 +16,28 @@ from typing import Any
 import numpy as np
 
 from gadcore.errors import InputError
-from gadcore.ingest.matrices import edge_parts, too_large
-from gadcore.ingest.parts import Parts, shown
-from gadcore.ingest.sniff import UNREADABLE
+from gadcore.ingest.formats.file_format import UNREADABLE, FileFormat, Limits, too_large, unreadable
+from gadcore.ingest.formats.matrices import edge_parts
+from gadcore.ingest.graph_parts import Parts, shown
 
 _EXPECTED = "a torch_geometric Data object, or a dict, with edge_index and optionally x, y, edge_weight"
+_BROKEN = (RuntimeError, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError)
 _REFUSED = re.compile(r"(?:GLOBAL|global:?) ([\w.]+)")
 
 
-def read_pt(path: Path, max_bytes: int) -> Parts:
+def read_pt(path: Path, limits: Limits) -> Parts:
     """Parts of a .pt file."""
-    _refuse_bomb(path, max_bytes)
+    _refuse_bomb(path, limits.max_bytes)
     fields = _fields(_load(path), path.name)
     if fields.get("edge_index") is None:
         raise InputError(f"{path.name} holds {shown(sorted(map(str, fields)))}", _EXPECTED)
-    n = fields.get("num_nodes")
-    weight = _array(fields.get("edge_weight"), path.name, "edge_weight")
-    attributes = _array(fields.get("edge_attr"), path.name, "edge_attr")
-    if (
-        weight is None
-        and attributes is not None
-        and attributes.size == _array(fields["edge_index"], path.name, "edge_index").shape[-1]
-    ):
+    names = ("edge_index", "x", "y", "edge_weight", "edge_attr")
+    edges, x, y, weight, attributes = (_array(fields.get(name), path.name, name) for name in names)
+    if weight is None and attributes is not None and attributes.size == edges.shape[-1]:
         weight = attributes
-    return edge_parts(
-        _array(fields["edge_index"], path.name, "edge_index"),
-        _array(fields.get("x"), path.name, "x"),
-        _array(fields.get("y"), path.name, "y"),
-        path.name,
-        "PyG",
-        max_bytes=max_bytes,
-        weight=weight,
-        n=int(n) if isinstance(n, int) and fields.get("x") is None else None,
-    )
+    n = fields.get("num_nodes")
+    n = int(n) if isinstance(n, int) and x is None else None
+    return edge_parts(edges, x, y, path.name, "PyG", max_bytes=limits.max_bytes, weight=weight, n=n)
 
 
 def _refuse_bomb(path: Path, max_bytes: int) -> None:
@@ -59,7 +48,7 @@ def _refuse_bomb(path: Path, max_bytes: int) -> None:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
     except UNREADABLE as error:
-        raise InputError(f"{path.name} is not a readable .pt file ({error})", "a complete file") from error
+        raise unreadable(path.name, ".pt file", error) from error
     if size > max_bytes:
         raise too_large(path.name, size, max_bytes)
 
@@ -83,21 +72,8 @@ def _load(path: Path) -> Any:
             _EXPECTED,
             "save the tensors alone: torch.save({'edge_index': …, 'x': …}, file)",
         ) from error
-    except (
-        RuntimeError,
-        OSError,
-        EOFError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-    ) as error:
-        raise InputError(
-            f"{path.name} is not a readable .pt file ({_reason(error)})",
-            "a complete file",
-            "copy it again",
-        ) from error
+    except _BROKEN as error:
+        raise unreadable(path.name, ".pt file", _reason(error)) from error
 
 
 def _reason(error: Exception) -> str:
@@ -133,3 +109,15 @@ def _array(value: Any, file: str, name: str) -> Any:
     if isinstance(value, (list, tuple)):
         return np.asarray(value)
     raise InputError(f"{file}: {name} is a {type(value).__name__}", "a tensor")
+
+
+FORMAT = FileFormat(
+    "pt",
+    "PyG .pt",
+    (".pt", ".pth"),
+    matches=lambda head: any(name.endswith("/data.pkl") for name in head.members),
+    read=read_pt,
+    recognised="a `Data` object or a dict of tensors, loaded with `weights_only`",
+    edge_attributes=True,
+    content_decides=True,
+)

@@ -12,8 +12,8 @@ import pandas as pd
 from gadcore.errors import InputError, LabelError
 from gadcore.graph.labels import Verdict
 from gadcore.ingest import mapping as names
+from gadcore.ingest.graph_parts import Parts, Table, TruthArray, counted, shown
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.parts import Parts, Table, TruthArray, counted, shown
 
 _ANSWER = {Verdict.NORMAL: 0, Verdict.ANOMALOUS: 1, Verdict.UNSURE: -1}
 _ANSWER_WORDS = {"0", "1", "0.0", "1.0", "true", "false"}
@@ -30,14 +30,13 @@ def id_values(table: Table, column: str, *, check: bool = True) -> Ids:
         values = series.to_numpy(dtype=object, na_value="")
     else:
         values = np.array(["" if v is None or v is pd.NA or v != v else str(v) for v in series], dtype=object)
-    if check and len(values):
-        empty = np.flatnonzero(values == "")
-        if len(empty):
-            raise InputError(
-                f"{table.place(int(empty[0]))}: column {column!r} is empty ({counted(len(empty), 'row')})",
-                "an id in every row",
-                "fill it in or remove the row",
-            )
+    empty = np.flatnonzero(values == "")
+    if check and len(empty):
+        raise InputError(
+            f"{table.place(int(empty[0]))}: column {column!r} is empty ({counted(len(empty), 'row')})",
+            "an id in every row",
+            "fill it in or remove the row",
+        )
     return values
 
 
@@ -82,17 +81,12 @@ def _unique_column(table: Table) -> str:
 
 
 def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> Parts:
+    """Parts of a graph without edges yet."""
     resolved = [resolve_nodes(t, mapping) for t in tables]
     ids = [id_values(t, m.id or "") for t, m in zip(tables, resolved)]
     _refuse_duplicates(tables, ids)
-    frames, truths = [], []
-    kinds: dict[str, str] = {}
-    separators: dict[str, str] = {}
-    for table, m in zip(tables, resolved):
-        truths.append(truth_values(table, m.truth) if m.truth else np.full(len(table.frame), -1, np.int8))
-        frames.append(table.frame.drop(columns=_hidden(table, m, notes)))
-        kinds |= table.kinds
-        separators |= table.separators
+    truths = [truth_values(t, m.truth) for t, m in zip(tables, resolved)]
+    frames = [t.frame.drop(columns=_hidden(t, m, notes)) for t, m in zip(tables, resolved)]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     merged = resolved[0]
     for other in resolved[1:]:
@@ -102,19 +96,14 @@ def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> P
     every = np.concatenate(ids)
     if not len(every):
         raise InputError(f"{tables[0].file} holds no node", "at least one row")
-    return Parts(
-        format="",
-        ids=every,
-        rows=np.zeros(0, np.int64),
-        cols=np.zeros(0, np.int64),
-        weights=np.zeros(0),
-        table=frame.reset_index(drop=True),
+    return Parts.without_edges(
+        every,
+        frame.reset_index(drop=True),
         attributes=_attributes(frame, merged, tables[0]),
         label_column=merged.label if merged.label in frame.columns else None,
         truth=np.concatenate(truths) if any(m.truth for m in resolved) else None,
         mapping=merged,
-        kinds=kinds,
-        separators=separators,
+        lists={column: separator for t in tables for column, separator in t.lists.items()},
         locate=_locator(tables),
     )
 
@@ -132,11 +121,8 @@ def _locator(tables: Sequence[Table]) -> Callable[[int], str]:
 def _hidden(table: Table, mapping: Mapping, notes: list[str]) -> list[str]:
     """Columns that leave the table: id, truth, ignored ones, and those that tell the answer."""
     hidden = [c for c in (mapping.id, mapping.truth, *mapping.ignore) if c in table.columns]
-    answers = [
-        c
-        for c in names.answer_columns(table.columns)
-        if c not in hidden and c not in (mapping.attributes or ())
-    ]
+    kept = (*hidden, *(mapping.attributes or ()))
+    answers = [c for c in names.answer_columns(table.columns) if c not in kept]
     if answers:
         notes.append(f"{table.file}: {shown(answers)} tells the answer and is left out.")
     if mapping.label in table.columns and looks_like_answers(table.frame[mapping.label]):
@@ -177,10 +163,11 @@ def _refuse_duplicates(tables: Sequence[Table], ids: Sequence[Ids]) -> None:
     )
 
 
-def truth_values(table: Table, column: str) -> TruthArray:
-    """1 anomalous, 0 normal, -1 unknown (empty) for each row of the truth column."""
-    series = table.frame[column]
-    codes, values = pd.factorize(series, use_na_sentinel=True)
+def truth_values(table: Table, column: str | None) -> TruthArray:
+    """1 anomalous, 0 normal, -1 unknown (empty, or no truth column) for each row."""
+    if not column:
+        return np.full(len(table.frame), -1, np.int8)
+    codes, values = pd.factorize(table.frame[column], use_na_sentinel=True)
     answers = np.full(len(values) + 1, -1, dtype=np.int8)  # the last one is for missing values (code -1)
     for k, value in enumerate(values):
         text = str(value).strip()

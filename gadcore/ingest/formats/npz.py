@@ -1,20 +1,18 @@
-"""Graphs as matrices: adjacency, attributes and known classes, rows numbered '0', '1', …
+"""NumPy .npz files: adjacency, attributes and known classes, rows numbered '0', '1', …
 
-| file                                   | adjacency                | attributes            | answers      |
-| .npz of this project                   | ``edge_index``           | ``x_data`` … or ``x`` | ``y``        |
-| .npz of the Amazon and citation sets   | ``adj_data`` …           | ``attr_data`` …       | ``labels``   |
-| .npz of ``scipy.sparse.save_npz``      | the matrix               | –                     | –            |
-| .mat (outlier sets)                    | ``Network``              | ``Attributes``        | ``Label``    |
-| .mat (fraud sets)                      | ``homo``                 | ``features``          | ``label``    |
-| .mtx (MatrixMarket)                    | the matrix               | –                     | –            |
+| layout                             | adjacency      | attributes            | answers    |
+| this project                       | ``edge_index`` | ``x_data`` … or ``x`` | ``y``      |
+| the Amazon and citation sets       | ``adj_data`` … | ``attr_data`` …       | ``labels`` |
+| ``scipy.sparse.save_npz``          | the matrix     | –                     | –          |
 
 Nothing here unpickles: an object array is refused, or left unread where the layout does not need it.
 """
 
 from __future__ import annotations
 
+import re
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -24,47 +22,40 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.errors import InputError
-from gadcore.ingest.matrices import (
+from gadcore.ingest.formats.file_format import UNREADABLE, FileFormat, Limits, too_large, unreadable
+from gadcore.ingest.formats.matrices import (
     checked_csr,
     edge_parts,
+    first_of,
     matrix_parts,
     refuse_huge,
     restrict,
     smallest_class,
-    too_large,
 )
-from gadcore.ingest.parts import Parts, shown
-from gadcore.ingest.sniff import UNREADABLE
+from gadcore.ingest.graph_parts import Parts, shown
 
-_NPZ_EXPECTED = (
+_EXPECTED = (
     "edge_index with x (or x_data, x_indices, x_indptr, x_shape), adj_data … with attr_data …, "
     "or a matrix of scipy.sparse.save_npz"
 )
-_UNREAD = (
-    "node_names",
-    "attr_names",
-    "class_names",
-    "metadata",
-    "idx_to_node",
-    "idx_to_attr",
-    "idx_to_class",
-)
+_UNREAD = re.compile(r"(node|attr|class)_names|idx_to_(node|attr|class)|metadata")
+_ANSWERS = ("y", "labels", "label")
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-def read_npz(path: Path, max_bytes: int) -> Parts:
+def read_npz(path: Path, limits: Limits) -> Parts:
     """Parts of any of the .npz layouts; every member is checked before a byte of it is unpacked."""
-    return npz_parts(_load_npz(path, max_bytes), path.name, max_bytes)
+    return _graph(_load(path, limits.max_bytes), path.name, limits.max_bytes)
 
 
-def _load_npz(path: Path, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
+def _load(path: Path, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             objects = _check_members(archive, path.name, max_bytes)
         with np.load(path, allow_pickle=False) as file:
             keys = set(file.files)
-            refused = [k for k in objects if not ("adj_data" in keys and k in _UNREAD)]
+            refused = [k for k in objects if not ("adj_data" in keys and _UNREAD.fullmatch(k))]
             if refused:
                 raise InputError(
                     f"{path.name}: {shown(refused)} is an object array, which only unpickling could read",
@@ -73,11 +64,8 @@ def _load_npz(path: Path, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
                 )
             return {k: file[k] for k in file.files if k not in objects}
     except (*UNREADABLE, SyntaxError, TokenError) as error:  # the last two: a damaged array header
-        raise InputError(
-            f"{path.name} is not a readable .npz file ({error})",
-            "a complete archive written by numpy.savez",
-            "copy or download it again; a pickle is never opened here",
-        ) from error
+        fix = "copy or download it again; a pickle is never opened here"
+        raise unreadable(path.name, ".npz file", error, "a complete archive of numpy.savez", fix) from error
 
 
 def _check_members(archive: zipfile.ZipFile, file: str, max_bytes: int) -> list[str]:
@@ -98,29 +86,25 @@ def _check_members(archive: zipfile.ZipFile, file: str, max_bytes: int) -> list[
     return objects
 
 
-def npz_parts(arrays: Arrays, file: str, max_bytes: int) -> Parts:
-    """Parts from the arrays of one .npz file."""
+def _graph(arrays: Arrays, file: str, max_bytes: int) -> Parts:
+    """Parts by the layout that the names of the arrays tell."""
     keys = set(arrays)
-    if {"edge_index"} <= keys:
+    if "edge_index" in keys:
         return _project_layout(arrays, file, max_bytes)
     for prefix in ("adj_", "adj_matrix."):
         if f"{prefix}data" in keys:
             attributes = next((p for p in ("attr_", "attr_matrix.") if f"{p}data" in keys), None)
             x = _csr(arrays, attributes, file) if attributes else arrays.get("attr_matrix")
-            return matrix_parts(_csr(arrays, prefix, file), x, _first(arrays, ("labels", "y")), file, "npz")
+            return matrix_parts(_csr(arrays, prefix, file), x, first_of(arrays, "labels", "y"), file, "npz")
     if {"data", "shape"} <= keys:
         return matrix_parts(_scipy_matrix(arrays, file, max_bytes), None, None, file, "npz (scipy)")
-    dense = _first(arrays, ("adj", "adj_matrix", "adjacency", "A"))
+    dense = first_of(arrays, "adj", "adj_matrix", "adjacency", "A")
     if dense is not None:
-        x = _first(arrays, ("x", "X", "features", "attr_matrix"))
-        return matrix_parts(dense, x, _first(arrays, ("y", "labels", "label")), file, "npz")
+        x = first_of(arrays, "x", "X", "features", "attr_matrix")
+        return matrix_parts(dense, x, first_of(arrays, *_ANSWERS), file, "npz")
     raise InputError(
-        f"{file} holds the arrays {shown(sorted(keys))}", _NPZ_EXPECTED, "save it in one of these layouts"
+        f"{file} holds the arrays {shown(sorted(keys))}", _EXPECTED, "save it in one of these layouts"
     )
-
-
-def _first(arrays: Arrays, keys: Iterable[str]) -> Any:
-    return next((arrays[k] for k in keys if k in arrays), None)
 
 
 def _csr(arrays: Arrays, prefix: str, file: str) -> Any:
@@ -135,18 +119,18 @@ def _csr(arrays: Arrays, prefix: str, file: str) -> Any:
 def _scipy_matrix(arrays: Arrays, file: str, max_bytes: int) -> Any:
     shape = tuple(int(v) for v in np.ravel(arrays["shape"]))
     refuse_huge(shape, file, max_bytes)
+    data = arrays["data"]
     if {"indices", "indptr"} <= set(arrays):
-        kind = arrays["format"].item() if "format" in arrays else b"csr"
-        data, indices, indptr = (arrays[k] for k in ("data", "indices", "indptr"))
-        if kind in (b"csc", "csc"):
-            return checked_csr(data, indices, indptr, shape[::-1], file).T.tocsr()
-        if kind in (b"csr", "csr"):
-            return checked_csr(data, indices, indptr, shape, file)
+        form = _word(arrays.get("format", "csr"))
+        if form == "csc":
+            return checked_csr(data, arrays["indices"], arrays["indptr"], shape[::-1], file).T.tocsr()
+        if form == "csr":
+            return checked_csr(data, arrays["indices"], arrays["indptr"], shape, file)
     elif {"row", "col"} <= set(arrays):
-        return _coo(arrays["row"], arrays["col"], arrays["data"], shape, file)
+        return _coo(arrays["row"], arrays["col"], data, shape, file)
     elif "coords" in arrays and len(arrays["coords"]) == 2:
         row, col = arrays["coords"]
-        return _coo(row, col, arrays["data"], shape, file)
+        return _coo(row, col, data, shape, file)
     raise InputError(f"{file} holds a sparse matrix in another format", "CSR, CSC or COO")
 
 
@@ -161,36 +145,52 @@ def _coo(row: Any, col: Any, data: Any, shape: tuple[int, ...], file: str) -> An
 
 def _project_layout(arrays: Arrays, file: str, max_bytes: int) -> Parts:
     """The layout of the benchmark files: edge_index, x as CSR or dense, y with its kind."""
-    x = _csr(arrays, "x_", file) if "x_data" in arrays else _first(arrays, ("x", "X", "features"))
-    y = _first(arrays, ("y", "labels", "label"))
-    weight = _first(arrays, ("edge_weight", "weights"))
-    kind = _word(arrays.get("kind"))
-    parts = edge_parts(arrays["edge_index"], x, y, file, "npz", max_bytes=max_bytes, weight=weight, kind=kind)
+    x = _csr(arrays, "x_", file) if "x_data" in arrays else first_of(arrays, "x", "X", "features")
+    y = first_of(arrays, *_ANSWERS)
+    classes = y is not None and _word(arrays.get("kind", "")) == "class"
+    n = len(y) if y is not None and x is None else None
+    parts = edge_parts(
+        arrays["edge_index"], x, None if classes else y, file, "npz",
+        max_bytes=max_bytes, weight=first_of(arrays, "edge_weight", "weights"), n=n,
+    )  # fmt: skip
     if "attribute_names" in arrays and parts.x is not None:
         names = [str(v) for v in np.ravel(arrays["attribute_names"])]
         parts.feature_names = names if len(names) == parts.x.shape[1] else None
-    if parts.truth is not None:
-        _mark_unknown(parts, arrays, y)
+    known = np.ones(len(parts.ids), dtype=bool) if y is None else _known(arrays, parts)
+    kept = np.ones(len(parts.ids), dtype=bool)
     if "lcc_mask" in arrays:
-        restrict(parts, np.asarray(arrays["lcc_mask"], dtype=bool), y, kind, file)
+        kept = np.asarray(arrays["lcc_mask"], dtype=bool)
+        restrict(parts, kept, file)
+    if classes:
+        parts.truth = smallest_class(np.ravel(y)[kept], known[kept], file, parts.notes)
+    elif parts.truth is not None:
+        parts.truth = np.where(known[kept], parts.truth, -1).astype(np.int8)
     return parts
 
 
-def _word(value: Any) -> str | None:
-    return None if value is None else str(np.asarray(value).item())
+def _word(value: Any) -> str:
+    return str(np.asarray(value).astype(str).item())
 
 
-def _mark_unknown(parts: Parts, arrays: Arrays, y: Any) -> None:
-    """Nodes without an answer: ``unlabelled_nodes`` (listed), ``unlabelled_prefix`` (the first so many)."""
-    unknown = np.zeros(len(parts.ids), dtype=bool)
-    if "unlabelled_nodes" in arrays:
-        unknown[np.asarray(arrays["unlabelled_nodes"], dtype=np.int64)] = True
-    if "unlabelled_prefix" in arrays:
-        unknown[: int(np.asarray(arrays["unlabelled_prefix"]).item())] = True
-    if not unknown.any() or parts.truth is None:
-        return
-    parts.notes.append(f"Truth: {int(unknown.sum()):,} nodes have no answer.")
-    if _word(arrays.get("kind")) == "class":
-        parts.truth = smallest_class(np.ravel(y), ~unknown, parts.notes)
-    else:
-        parts.truth = np.where(unknown, -1, parts.truth).astype(np.int8)
+def _known(arrays: Arrays, parts: Parts) -> npt.NDArray[np.bool_]:
+    """Nodes with an answer; others are listed (``unlabelled_nodes``) or the first so many (``…_prefix``)."""
+    known = np.ones(len(parts.ids), dtype=bool)
+    known[np.asarray(arrays.get("unlabelled_nodes", ()), dtype=np.int64)] = False
+    known[: int(np.asarray(arrays.get("unlabelled_prefix", 0)).item())] = False
+    if not known.all():
+        parts.notes.append(f"Truth: {int((~known).sum()):,} nodes have no answer.")
+    return known
+
+
+FORMAT = FileFormat(
+    "npz",
+    "NumPy .npz",
+    (".npz",),
+    matches=lambda head: bool(head.members) and all(name.endswith(".npy") for name in head.members),
+    read=read_npz,
+    recognised=(
+        "`edge_index` with `x` (dense or CSR) and `y`, the `adj_data/attr_data/labels` layout of the Amazon "
+        "files, matrices of `scipy.sparse.save_npz`"
+    ),
+    content_decides=True,
+)

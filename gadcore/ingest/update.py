@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.graph import Graph, symmetric_csr
-from gadcore.ingest import encoders
-from gadcore.ingest.build import display
-from gadcore.ingest.columns import Parsed
+from gadcore.ingest import attribute_encoders as encoders
+from gadcore.ingest.assemble import display
+from gadcore.ingest.column_kinds import Parsed
+from gadcore.ingest.formats.file_format import explained
+from gadcore.ingest.graph_parts import Parts, shown
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.parts import Parts, shown
 from gadcore.ingest.read import Earlier, PathLike, read_parts
 from gadcore.settings import Settings
 
@@ -37,25 +38,21 @@ def read_more(
     """
     settings = settings or Settings.from_env()
     earlier = Earlier(graph.node_ids, Mapping.from_json(_plain(graph.extra.get("mapping") or {})))
-    with tempfile.TemporaryDirectory(prefix="ringfence-") as scratch:
-        parts = read_parts(
-            Path(path), edges, None, mapping or Mapping(), settings, Path(scratch), earlier=earlier
-        )
+    with explained(Path(path).name):
+        return _grown(graph, read_parts(Path(path), edges, None, mapping or Mapping(), settings, earlier))
+
+
+def _grown(graph: Graph, parts: Parts) -> Graph:
     fresh = np.flatnonzero(pd.Index(graph.node_ids).get_indexer(parts.ids) < 0)
     ids = np.concatenate([graph.node_ids, parts.ids[fresh]])
     x = _grown_attributes(graph, parts, fresh)
-    table = _new_rows(graph, parts, fresh)
-    return Graph(
+    table = pd.concat([graph.node_table, _new_rows(graph, parts, fresh)], ignore_index=True)
+    return replace(
+        graph,
         node_ids=ids,
         adjacency=_grown_edges(graph, parts, ids),
         x=x,
-        feature_names=graph.feature_names,
-        feature_columns=graph.feature_columns,
-        node_table=pd.concat([graph.node_table, table], ignore_index=True)[list(graph.node_table.columns)],
-        name=graph.name,
-        label_column=graph.label_column,
-        attribute_free=graph.attribute_free,
-        extra=graph.extra,
+        node_table=table[list(graph.node_table.columns)],
     )
 
 
@@ -82,7 +79,7 @@ def _new_rows(graph: Graph, parts: Parts, fresh: Any) -> pd.DataFrame:
         table = pd.DataFrame(raw.toarray() if sp.issparse(raw) else raw, columns=list(graph.feature_names))
     columns = {}
     for name, old in graph.node_table.items():
-        raw = table[name] if name in table.columns else pd.Series([None] * len(fresh), dtype=object)
+        raw = table[name] if name in table.columns else _holes(len(fresh))
         if pd.api.types.is_numeric_dtype(old.dtype) and not pd.api.types.is_bool_dtype(old.dtype):
             columns[name] = pd.to_numeric(raw, errors="coerce").reset_index(drop=True)
         else:
@@ -130,11 +127,11 @@ def _column_block(parts: Parts, fresh: Any, states: list[dict[str, Any]]) -> Any
         raise InputError(
             f"the new nodes have the columns {shown(given)}", f"columns of the graph: {shown(expected)}"
         )
-    blocks = []
-    for state in states:
-        if state["column"] in given:
-            series = parts.table[state["column"]].iloc[fresh].reset_index(drop=True)
-        else:
-            series = pd.Series([None] * len(fresh), dtype=object)
-        blocks.append(encoders.apply(state, encoders.parse_as(state, series)))
+    table = parts.table.iloc[fresh].reset_index(drop=True)
+    raw = [table[c] if c in given else _holes(len(fresh)) for c in expected]
+    blocks = [encoders.apply(s, encoders.parse_as(s, column)) for s, column in zip(states, raw)]
     return sp.hstack(blocks, format="csr")
+
+
+def _holes(n: int) -> pd.Series:
+    return pd.Series([None] * n, dtype=object)
