@@ -86,7 +86,7 @@ def register() -> None:
     module = ModuleType("gadcore.detectors.probe")
     module.Probe = Probe
     sys.modules[module.__name__] = module
-    REGISTRY["probe"] = Entry("probe", "probe:Probe", NO_LABELS, "Probe (tests)", "baseline")
+    REGISTRY["probe"] = Entry("probe", "probe:Probe", NO_LABELS, "Probe (tests)")
 
 
 def unregister() -> None:

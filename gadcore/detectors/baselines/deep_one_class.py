@@ -27,9 +27,9 @@ from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.supervised import Supervised, SupervisedTask
 from gadcore.detectors.nn.training import Schedule
 from gadcore.detectors.nn.weights import Weights
+from gadcore.detectors.sphere.fitted_spheres import SphereOptions
 from gadcore.detectors.sphere.hypersphere import AN, N
 from gadcore.detectors.sphere.objective import CENTRE, first_centres
-from gadcore.detectors.sphere.sphere_members import Options
 from gadcore.errors import ModelError
 
 EPSILON = 1e-6
@@ -57,7 +57,7 @@ class DocN(N):
     encoder: str = "mlp"
     weight_decay: float = DECAY
 
-    def _options(self, *, one_class: bool) -> Options:
+    def _options(self, *, one_class: bool) -> SphereOptions:
         return replace(super()._options(one_class=one_class), weight_decay=self.weight_decay)
 
 

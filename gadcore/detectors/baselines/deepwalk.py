@@ -8,6 +8,7 @@ Saved: ``embedding`` (N, K), ``coefficients`` (K,), ``intercept`` (1,), ``scores
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -29,23 +30,19 @@ KEPT = 5
 _EMBEDDINGS: dict[tuple[Any, ...], FloatArray] = {}
 
 
+@dataclass(eq=False, repr=False)
 class DeepWalk(Detector):
     """Random walks, skip-gram, logistic regression."""
 
     name: ClassVar[str] = "deepwalk"
     revision: ClassVar[int] = 2
 
-    def __init__(
-        self, seed: int = 0, k: int = 32, length: int = 80, walks: int = 10, window: int = 10, epochs: int = 1
-    ) -> None:
-        self.seed, self.k, self.length, self.walks, self.window, self.epochs = (
-            seed,
-            k,
-            length,
-            walks,
-            window,
-            epochs,
-        )
+    seed: int = 0
+    k: int = 32
+    length: int = 80
+    walks: int = 10
+    window: int = 10
+    epochs: int = 1
 
     def fit(
         self,
@@ -107,9 +104,7 @@ class DeepWalk(Detector):
 
     def _write(self, folder: Path) -> dict[str, Any]:
         arrays = {"coefficients": self._coefficients, "scores": self.scores_, "embedding": self.embedding_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
-        save_arrays(folder, {name: array for name, array in arrays.items() if array is not None})
+        save_arrays(folder, {**arrays, "out_of_fold": self.out_of_fold_})
         return {"intercept": self._intercept, "auc": self.auc_}
 
     def _read(self, folder: Path, state: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ Saved: ``support`` (S, D), ``dual`` (S,), ``offset`` (1,), ``gamma`` (1,), ``sco
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -27,14 +28,15 @@ GAMMAS = tuple(10.0**e for e in range(-3, 4))
 CHUNK = 4096  # rows scored at once: the kernel block is CHUNK × S
 
 
+@dataclass(eq=False, repr=False)
 class Osvm(Detector):
     """One-class SVM with an RBF kernel; ``nu`` bounds the share of normal labels left outside."""
 
     name: ClassVar[str] = "osvm"
     needs: ClassVar[str] = NORMAL_ONLY
 
-    def __init__(self, seed: int = 0, nu: float = 0.5) -> None:
-        self.seed, self.nu = seed, nu
+    seed: int = 0
+    nu: float = 0.5
 
     def fit(
         self,

@@ -1,4 +1,4 @@
-"""Floors that every graph model must beat: attributes without edges, and edges without attributes.
+"""What every graph model must beat: attributes without edges, and edges without attributes.
 
 ``isolation-forest``   random axis cuts on X isolate rare rows early (Liu et al. 2008); no labels, no edges.
 ``label-propagation``  F ← α Â F + (1 − α) Y with class-balanced Y (Zhou et al. 2004); no attributes.
@@ -11,8 +11,9 @@ path length that ends in this leaf, already divided by the expected one, 0 insid
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,7 @@ import scipy.sparse as sp
 
 from gadcore.detectors.arrays import load_arrays, normalised_adjacency, save_arrays
 from gadcore.detectors.base import BOTH, NO_LABELS, Detector, OnEpoch
-from gadcore.detectors.baselines.linear import usable
-from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
+from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
@@ -31,19 +31,20 @@ from gadcore.metrics import auc
 
 CHUNK = 2048  # rows made dense at once
 EULER = 0.5772156649
+TRACE = 1e-3  # share of the mean mass that every node has of both classes
 ALPHAS = (0.5, 0.8, 0.9, 0.95)  # how far verdicts travel
 
 
+@dataclass(eq=False, repr=False)
 class IsolationForest(Detector):
     """Rows that random cuts isolate early score high: 2^(−mean path length / expected)."""
 
-    name = "isolation-forest"
-    needs = NO_LABELS
+    name: ClassVar[str] = "isolation-forest"
+    needs: ClassVar[str] = NO_LABELS
 
-    def __init__(self, seed: int = 0, trees: int = 200, sample: int = 256) -> None:
-        self.seed = seed
-        self.trees = trees
-        self.sample = sample
+    seed: int = 0
+    trees: int = 200
+    sample: int = 256
 
     def fit(
         self,
@@ -98,19 +99,17 @@ class IsolationForest(Detector):
         self.history_ = []
 
 
+@dataclass(eq=False, repr=False)
 class LabelPropagation(Detector):
     """Verdicts spread along edges; the score is the share of anomalous mass that arrives."""
 
-    name = "label-propagation"
-    needs = BOTH
+    name: ClassVar[str] = "label-propagation"
+    needs: ClassVar[str] = BOTH
 
-    def __init__(
-        self, seed: int = 0, alphas: Sequence[float] | None = None, steps: int = 50, folds: int = 5
-    ) -> None:
-        self.seed = seed
-        self.alphas = alphas
-        self.steps = steps
-        self.folds = folds
+    seed: int = 0
+    alphas: Sequence[float] | None = None
+    steps: int = 50
+    folds: int = 5
 
     def fit(
         self,
@@ -173,9 +172,7 @@ class LabelPropagation(Detector):
         return shares[:, 0].astype(np.float32)
 
     def _write(self, folder: Path) -> dict[str, Any]:
-        arrays: dict[str, npt.NDArray[Any]] = {"scores": self.scores_, "weights": self.weights_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
+        arrays = {"scores": self.scores_, "weights": self.weights_, "out_of_fold": self.out_of_fold_}
         save_arrays(folder, arrays)
         return {"auc": self.auc_, "basis": self.basis_, "alpha": self.alpha_, "labelled": self.labelled_}
 
@@ -203,7 +200,7 @@ def propagated_shares(
     for _ in range(steps):
         mass = alpha * (adjacency @ mass) + (1 - alpha) * start
     # A trace of both classes: a node that hardly any mass reaches stays near ½ instead of at an extreme.
-    trace = 1e-3 * mass.sum(axis=0, keepdims=True) / n
+    trace = TRACE * mass.sum(axis=0, keepdims=True) / n
     normal, anomalous = np.split(mass + trace, 2, axis=1)
     return np.asarray(anomalous / (normal + anomalous))
 

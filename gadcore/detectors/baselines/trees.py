@@ -1,72 +1,56 @@
 """``xgb-graph``: gradient-boosted trees on [X, ÂX, Â²X], strong where attributes are few and dense.
 
-Saved: booster.ubj (xgboost's own format); model.safetensors: scores (N,) and, where known, out_of_fold (N,).
+Saved: booster.json (boosters.py); model.safetensors: scores (N,) and, where known, out_of_fold (N,).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import xgboost
 
-from gadcore.detectors.arrays import load_arrays, propagate, save_arrays
+from gadcore.detectors.accounts import Share
+from gadcore.detectors.arrays import SavedModel, load_arrays, propagate, save_arrays
 from gadcore.detectors.base import BOTH, Detector, OnEpoch
-from gadcore.detectors.baselines.linear import spread_out, usable
-from gadcore.detectors.held_out import fold_auc, label_folds
+from gadcore.detectors.boosters import SETTINGS, BoostedTrees, as_matrix, stacked
+from gadcore.detectors.held_out import fold_auc, label_folds, spread_out, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
-from gadcore.graph import Features, FloatArray, Graph, IntArray
+from gadcore.graph import Features, FloatArray, Graph
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 
-BOOSTER_FILE = "booster.ubj"
+if TYPE_CHECKING:
+    import xgboost
+
+FILE, EARLIER_FILE = "booster.json", "booster.ubj"
 CHUNK = 4096  # rows scored at once: the stacked attributes are never held for all nodes
 CHECK_EVERY = 20  # rounds between looks at the validation AUC
-SETTINGS: dict[str, Any] = {
-    "objective": "binary:logistic",
-    "eval_metric": "logloss",
-    "max_depth": 4,
-    "colsample_bytree": 0.5,
-    "subsample": 0.8,
-    "tree_method": "hist",
-    "nthread": 1,
-    "verbosity": 0,
-}
 
 
+@dataclass(eq=False, repr=False)
 class XgbGraph(Detector):
     """Boosted trees on attributes and their one- and two-hop averages."""
 
-    name = "xgb-graph"
-    needs = BOTH
+    name: ClassVar[str] = "xgb-graph"
+    needs: ClassVar[str] = BOTH
 
-    def __init__(
-        self,
-        seed: int = 0,
-        hops: int = 2,
-        rounds: int = 200,
-        depth: int = 4,
-        learning_rate: float = 0.05,
-        columns: float = 0.5,
-        rows: float = 0.8,
-        folds: int = 5,
-        threads: int = 1,
-    ) -> None:
-        self.seed = seed
-        self.hops = hops
-        self.rounds = rounds
-        self.depth = depth
-        self.learning_rate = learning_rate
-        self.columns = columns
-        self.rows = rows
-        self.folds = folds
-        self.threads = threads
+    seed: int = 0
+    hops: int = 2
+    rounds: int = 200
+    depth: int = 4
+    learning_rate: float = 0.05
+    columns: float = 0.5
+    rows: float = 0.8
+    folds: int = 5
+    threads: int = 1
+    trees_: BoostedTrees = field(init=False)
 
     def fit(
         self,
@@ -81,9 +65,9 @@ class XgbGraph(Detector):
         powers = propagate(graph, self.hops)
         nodes, y = labels.indices, labels.targets
         weight = labels.weights
-        self.sparse_ = any(sp.issparse(z) for z in powers)
-        rows = stacked(powers, nodes, self.sparse_)
-        held = _Held.make(powers, validation, self.sparse_)
+        sparse = any(sp.issparse(z) for z in powers)
+        rows = stacked(powers, nodes, sparse)
+        held = _Held.make(powers, validation, sparse)
         fold = label_folds(y, self.folds, self.seed) if held is None else None
         n_folds = 0 if fold is None else int(fold.max()) + 1
         report = Reporter(on_epoch, self.rounds * (1 + n_folds) // CHECK_EVERY)
@@ -93,10 +77,11 @@ class XgbGraph(Detector):
             for f in range(n_folds):
                 rest = fold != f
                 booster = self._boost(rows[rest], y[rest], balanced(y[rest], weight[rest]), None, report)[0]
-                out[~rest] = margins(booster, rows[~rest])
+                out[~rest] = BoostedTrees(self.hops, sparse, booster=booster).margins(rows[~rest])
             self.auc_ = fold_auc(y, out, fold)
             self.out_of_fold_ = spread_out(graph.n_nodes, nodes, out)
-        self.booster_, best = self._boost(rows, y, balanced(y, weight), held, report)
+        booster, best = self._boost(rows, y, balanced(y, weight), held, report)
+        self.trees_ = BoostedTrees(self.hops, sparse, booster=booster)
         self.auc_ = best if held is not None else self.auc_
         self.scores_ = self._score(powers)
         self.history_ = report.history
@@ -104,7 +89,7 @@ class XgbGraph(Detector):
 
     def score_new(self, graph: Graph) -> FloatArray:
         powers = propagate(graph, self.hops)
-        expected = self.booster_.num_features()
+        expected = self.trees_.booster.num_features()
         if expected != graph.n_features * (self.hops + 1):
             raise ModelError(
                 f"The model was trained on {expected // (self.hops + 1)} attributes; this graph has "
@@ -121,6 +106,8 @@ class XgbGraph(Detector):
         report: Reporter,
     ) -> tuple[xgboost.Booster, float | None]:
         """Boost in blocks of rounds; with validation the block with the best AUC is kept."""
+        import xgboost
+
         matrix = xgboost.DMatrix(rows, label=y, weight=weight)
         booster, best, best_at = None, -1.0, self.rounds
         for done in range(CHECK_EVERY, self.rounds + 1, CHECK_EVERY):
@@ -156,25 +143,31 @@ class XgbGraph(Detector):
     def _score(self, powers: Sequence[Features]) -> FloatArray:
         n = powers[0].shape[0]
         parts = [
-            margins(self.booster_, stacked(powers, np.arange(a, min(a + CHUNK, n)), self.sparse_))
+            self.trees_.margins(stacked(powers, np.arange(a, min(a + CHUNK, n)), self.trees_.sparse))
             for a in range(0, n, CHUNK)
         ]
         return np.concatenate(parts)
 
     def _write(self, folder: Path) -> dict[str, Any]:
-        self.booster_.save_model(folder / BOOSTER_FILE)
-        arrays = {"scores": self.scores_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
-        save_arrays(folder, arrays)
-        return {"sparse": self.sparse_, "auc": self.auc_, "basis": self.basis_}
+        (folder / FILE).write_bytes(self.trees_.source)
+        save_arrays(folder, {"scores": self.scores_, "out_of_fold": self.out_of_fold_})
+        return {"sparse": self.trees_.sparse, "auc": self.auc_, "basis": self.basis_, "booster": FILE}
 
     def _read(self, folder: Path, state: dict[str, Any]) -> None:
         arrays = load_arrays(folder)
-        self.booster_ = read_booster(folder / BOOSTER_FILE)
+        self.trees_ = _read_trees(folder, state)
         self.scores_, self.out_of_fold_ = arrays["scores"], arrays.get("out_of_fold")
-        self.sparse_, self.auc_, self.basis_ = state["sparse"], state["auc"], state["basis"]
-        self.history_ = []
+        self.auc_, self.basis_, self.history_ = state["auc"], state["basis"], []
+
+
+def shares(saved: SavedModel) -> list[Share]:
+    """The score of a saved model is the margin of its trees."""
+    return [Share(_read_trees(saved.folder, saved.state), 1.0, saved.arrays["scores"])]
+
+
+def _read_trees(folder: Path, state: dict[str, Any]) -> BoostedTrees:
+    file = state.get("booster", EARLIER_FILE)
+    return BoostedTrees.read(folder / file, state["params"]["hops"], sparse=state["sparse"])
 
 
 class _Held:
@@ -187,49 +180,7 @@ class _Held:
     def make(cls, powers: Sequence[Features], validation: Labels | None, sparse: bool) -> _Held | None:
         if not usable(validation):
             return None
-        return cls(xgboost.DMatrix(stacked(powers, validation.indices, sparse)), validation.targets)
+        return cls(as_matrix(stacked(powers, validation.indices, sparse)), validation.targets)
 
     def auc(self, booster: xgboost.Booster) -> float:
         return auc(self.y, booster.predict(self.matrix, output_margin=True))
-
-
-def stacked(powers: Sequence[Features], nodes: IntArray, sparse: bool) -> Features:
-    """Rows of [X, ÂX, …] side by side; kept sparse or dense as in training, since absent means missing."""
-    if sparse:
-        return sp.hstack([sp.csr_array(z[nodes]) for z in powers], format="csr")
-    return np.hstack([np.asarray(z[nodes].toarray() if sp.issparse(z) else z[nodes]) for z in powers])
-
-
-def boosted(
-    rows: Features,
-    y: npt.NDArray[Any],
-    weight: npt.NDArray[Any],
-    *,
-    seed: int,
-    rounds: int,
-    learning_rate: float,
-    columns: float = 0.5,
-) -> xgboost.Booster:
-    """Trees with the default settings and a fixed number of rounds."""
-    matrix = xgboost.DMatrix(rows, label=y, weight=weight)
-    settings = {**SETTINGS, "eta": learning_rate, "colsample_bytree": columns, "seed": seed}
-    return xgboost.train(settings, matrix, num_boost_round=rounds)
-
-
-def as_matrix(rows: Features) -> xgboost.DMatrix:
-    """Rows as xgboost reads them, for several boosters to score."""
-    return xgboost.DMatrix(rows)
-
-
-def margins(booster: xgboost.Booster, rows: Features | xgboost.DMatrix) -> FloatArray:
-    """Log-odds of each row."""
-    matrix = rows if isinstance(rows, xgboost.DMatrix) else as_matrix(rows)
-    return np.asarray(booster.predict(matrix, output_margin=True), dtype=np.float32)
-
-
-def read_booster(path: Path) -> xgboost.Booster:
-    """A booster from xgboost's own format; ModelError when it is missing or damaged."""
-    try:
-        return xgboost.Booster(model_file=path)
-    except (OSError, xgboost.core.XGBoostError) as error:
-        raise ModelError(f"{path} cannot be read ({error}). Train the model again.") from error

@@ -142,9 +142,7 @@ class Supervised(Detector):
     def _write(self, folder: Path) -> dict[str, Any]:
         extra = {name: getattr(self, attribute) for name, attribute in self.extras.items()}
         arrays = {**self.weights_.member(0), **extra, "scores": self.scores_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
-        save_arrays(folder, arrays)
+        save_arrays(folder, {**arrays, "out_of_fold": self.out_of_fold_})
         return {"columns": list(self.columns_), "auc": self.auc_, "basis": self.basis_}
 
     def _read(self, folder: Path, state: dict[str, Any]) -> None:

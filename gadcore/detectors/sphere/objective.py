@@ -31,7 +31,7 @@ CENTRE = "centre"
 PAIRS = 2**22  # (anomalous, normal) pairs of scores that are compared at a time
 
 FloatMatrix = npt.NDArray[np.float32]
-Judge = Callable[["SphereTask"], Values]
+SphereJudge = Callable[["SphereTask"], Values]
 
 
 class Sphere:
@@ -147,7 +147,7 @@ class SphereTask:
         field: Field,
         lambdas: Tensor,
         weights: tuple[Tensor, Tensor],
-        judge: Judge | None,
+        judge: SphereJudge | None,
         measures_auc: bool,
     ) -> None:
         self.sphere, self.field, self.lambdas = sphere, field, lambdas
@@ -203,7 +203,7 @@ def label_weights(labels: Labels, held_out: npt.NDArray[np.bool_]) -> tuple[Floa
     return normal, anomalous
 
 
-def validation_judge(domain: Domain, encoder: Encoder, validation: Labels, *, one_class: bool) -> Judge:
+def validation_judge(domain: Domain, encoder: Encoder, validation: Labels, *, one_class: bool) -> SphereJudge:
     """(M,) AUC on validation labels; with ``one_class`` minus the mean score of its normal nodes."""
     nodes = validation.normal if one_class else validation.indices
     field, truth = domain.field(nodes, encoder.hops), validation.targets
@@ -215,7 +215,7 @@ def validation_judge(domain: Domain, encoder: Encoder, validation: Labels, *, on
     return judge
 
 
-def fold_judge(labels: Labels, folds: npt.NDArray[np.int64], specs: int, *, one_class: bool) -> Judge:
+def fold_judge(labels: Labels, folds: npt.NDArray[np.int64], specs: int, *, one_class: bool) -> SphereJudge:
     """The same measures on held-out labels, mean over folds; a spec and its folds share the value."""
     truth, count = labels.targets, int(folds.max()) + 1
 
