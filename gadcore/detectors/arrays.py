@@ -100,6 +100,15 @@ def share_scale(x: Any) -> npt.NDArray[np.float32]:
     return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0).astype(np.float32)
 
 
+def check_columns(trained: int, present: int) -> None:
+    """ModelError unless a graph has the attributes that a model was trained on."""
+    if trained != present:
+        raise ModelError(
+            f"The model was trained on {trained} attributes; this graph has {present}. "
+            "Read the new nodes with the columns of the first graph, or retrain."
+        )
+
+
 def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any] | None]) -> None:
     """Write named arrays to folder/model.safetensors, those that are there."""
     given = {name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None}
@@ -126,6 +135,11 @@ class SavedModel:
     state: dict[str, Any]
     arrays: Arrays
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def own(self) -> Arrays:
+        """Arrays beside those that every model has."""
+        return {name: array for name, array in self.arrays.items() if name not in ("scores", "out_of_fold")}
 
     def kept(self, key: str, make: Callable[[], T]) -> T:
         """What ``make`` gave when this key was first asked for."""

@@ -130,7 +130,7 @@ class FlatTrees:
         parts: list[tuple[npt.NDArray[Any], ...]] = []
         roots, offset, depth = [], 0, 0
         for tree in trees:
-            left, right = np.asarray(tree["left_children"]), np.asarray(tree["right_children"])
+            left, right = (np.asarray(tree[f"{side}_children"]) for side in ("left", "right"))
             threshold = np.asarray(tree["split_conditions"], dtype=np.float32)  # JSON has its decimals
             cover = np.asarray(tree["sum_hessian"], dtype=np.float32)
             value, below = _means(left, right, threshold, cover)
@@ -142,8 +142,7 @@ class FlatTrees:
             offset += len(left)
             depth = max(depth, below)
         left, right, column, threshold, missing, value = map(np.concatenate, zip(*parts))
-        places = (np.asarray(each, dtype=np.int64) for each in (roots, left, right, column))
-        return cls(*places, threshold, missing, value, depth, start)
+        return cls(np.asarray(roots), left, right, column, threshold, missing, value, depth, start)
 
     def down(self, rows: npt.NDArray[np.float32]) -> tuple[Array, Array]:
         """Margins (B,) without the start value, and what each column added in the first row."""

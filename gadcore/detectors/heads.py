@@ -15,11 +15,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Account, Accountable, linear_account
-from gadcore.detectors.arrays import column_moments, inverse_norms
+from gadcore.detectors.arrays import check_columns, column_moments, inverse_norms
 from gadcore.detectors.held_out import fold_auc, usable
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.detectors.surroundings import GraphView, Variants
-from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, auc_error
@@ -121,12 +120,11 @@ class Head(Accountable):
 
 @dataclass(frozen=True)
 class FittedHead:
-    """A head with what is known of it: AUC on labels it did not see, and its scores there."""
+    """A head with what is known of it."""
 
     head: Head
-    auc: float  # nan when unknown
+    auc: float  # on labels it did not see; nan when unknown
     loss: float  # mean balanced logistic loss on the training labels
-    held_out: Array | None  # (n,) decision values out of fold, in the order of Labels.indices
     folds: tuple[Head, ...] = ()  # the same head fitted without each fold
 
 
@@ -182,7 +180,6 @@ def fit_head(task: HeadTask, table: FeatureTable, hops: int, *, unit: bool = Tru
     w, b = fit_logistic(rows, task.y, weights, strengths)
     raw_w, raw_b = (w, b) if unit else (w / scale[:, None], b - (shift / scale) @ w)
     c = len(task.strengths)
-    held_out: Array | None = None
     quality = [float("nan")] * c
     if task.fold is not None:
         held_out = _held_out(rows, w, b, task.fold, c)
@@ -203,7 +200,6 @@ def fit_head(task: HeadTask, table: FeatureTable, hops: int, *, unit: bool = Tru
         head(best),
         float(quality[best]),
         _mean_loss(rows @ w[:, best] + b[best], task.y, weights[:, best]),
-        None if held_out is None else held_out[:, best],
         tuple(head(best + c * (f + 1)) for f in range(task.n_folds)),
     )
 
@@ -226,14 +222,10 @@ def dense_rows(z: Features, nodes: IntArray, unit: bool) -> Array:
 def fitting_columns(coefficients: FloatArray, z: Features) -> FloatArray:
     """(D, M) coefficients for the columns of ``z``; without attributes (X = I) later nodes count 0."""
     trained, present = len(coefficients), z.shape[1]
-    if trained == present:
-        return coefficients
     if z.shape[0] == present > trained:
         return np.pad(coefficients, ((0, present - trained), (0, 0)))
-    raise ModelError(
-        f"The model was trained on {trained} attributes; this graph has {present}. "
-        "Read the new nodes with the columns of the first graph, or retrain."
-    )
+    check_columns(trained, present)
+    return coefficients
 
 
 def _decision(z: Features, coefficients: npt.NDArray[Any], intercepts: Array, inverse: Array | None) -> Array:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gadcore.detectors import specs
+from gadcore.detectors.arrays import SavedModel, load_arrays
 from gadcore.detectors.base import BOTH, NO_LABELS, NORMAL_ONLY, Detector
 from gadcore.detectors.specs import Parameters
 from gadcore.errors import ModelError
 
 if TYPE_CHECKING:
     from gadcore.detectors.accounts import Share
-    from gadcore.detectors.arrays import SavedModel
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def load_detector(folder: Path) -> Detector:
         detector = make_detector(state["name"], **state["params"])
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"{folder} holds no readable model ({error}). Expected: detector.json.") from error
-    detector._read(folder, state)
+    detector.restore(SavedModel(folder, state, load_arrays(folder)))
     return detector
 
 

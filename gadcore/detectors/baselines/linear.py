@@ -15,14 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from gadcore.detectors.accounts import Share
-from gadcore.detectors.arrays import SavedModel, load_arrays, propagate, save_arrays
-from gadcore.detectors.base import BOTH, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel, propagate
+from gadcore.detectors.base import BOTH, Detector, Given
 from gadcore.detectors.heads import FeatureTable, FittedHead, Head, HeadTask, fit_head, score_heads
 from gadcore.detectors.held_out import label_folds, on_own_scale
 from gadcore.detectors.progress import Reporter
@@ -43,20 +42,12 @@ class SgcLr(Detector):
     folds: int = 5
     head_: Head = field(init=False)
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
         tables = [FeatureTable(z) for z in propagate(graph, self.max_hops)]
-        report = Reporter(on_epoch, len(tables))
+        report = Reporter(given.on_epoch, len(tables))
         fold = label_folds(labels.targets, self.folds, self.seed)
-        task = HeadTask.make(labels, validation, fold, self.strengths)
+        task = HeadTask.make(labels, given.validation, fold, self.strengths)
         found: list[FittedHead] = []
         for hops, table in enumerate(tables):
             found.append(fit_head(task, table, hops))
@@ -71,23 +62,16 @@ class SgcLr(Detector):
             of_folds = score_heads(best.folds, table).T
             self.out_of_fold_ = on_own_scale(self.scores_, of_folds, labels.indices, task.fold)
         self.history_ = report.history
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
         return self.head_.scores(propagate(graph, self.head_.hops)[-1])
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        coefficient = self.head_.coefficient
-        save_arrays(
-            folder, {"coefficient": coefficient, "scores": self.scores_, "out_of_fold": self.out_of_fold_}
-        )
-        return {**self.head_.state(), "auc": self.auc_, "basis": self.basis_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays["coefficient"] = self.head_.coefficient
+        saved.state.update(self.head_.state())
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        self.head_ = Head.from_state(state, arrays["coefficient"])
-        self.scores_, self.out_of_fold_ = arrays["scores"], arrays.get("out_of_fold")
-        self.auc_, self.basis_, self.history_ = state["auc"], state["basis"], []
+    def _read(self, saved: SavedModel) -> None:
+        self.head_ = Head.from_state(saved.state, saved.arrays["coefficient"])
 
 
 def shares(saved: SavedModel) -> list[Share]:

@@ -5,18 +5,17 @@ Saved: booster.json (boosters.py); model.safetensors: scores (N,) and, where kno
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Share
-from gadcore.detectors.arrays import SavedModel, load_arrays, propagate, save_arrays
-from gadcore.detectors.base import BOTH, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel, check_columns, propagate
+from gadcore.detectors.base import BOTH, Detector, Given
 from gadcore.detectors.boosters import SETTINGS, BoostedTrees, as_matrix, stacked
 from gadcore.detectors.held_out import fold_auc, label_folds, spread_out, usable
 from gadcore.detectors.logistic import balanced
@@ -52,25 +51,21 @@ class XgbGraph(Detector):
     threads: int = 1
     trees_: BoostedTrees = field(init=False)
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
         powers = propagate(graph, self.hops)
         nodes, y = labels.indices, labels.targets
         weight = labels.weights
         sparse = any(sp.issparse(z) for z in powers)
         rows = stacked(powers, nodes, sparse)
-        held = _Held.make(powers, validation, sparse)
+        held: Callable[[xgboost.Booster], float] | None = None
+        if usable(given.validation):
+            truth, unseen = given.validation.targets, stacked(powers, given.validation.indices, sparse)
+            matrix = as_matrix(unseen)
+            held = lambda booster: auc(truth, booster.predict(matrix, output_margin=True))  # noqa: E731
         fold = label_folds(y, self.folds, self.seed) if held is None else None
         n_folds = 0 if fold is None else int(fold.max()) + 1
-        report = Reporter(on_epoch, self.rounds * (1 + n_folds) // CHECK_EVERY)
+        report = Reporter(given.on_epoch, self.rounds * (1 + n_folds) // CHECK_EVERY)
         self.auc_, self.out_of_fold_ = None, None
         if fold is not None:
             out = np.empty(len(y))
@@ -85,24 +80,17 @@ class XgbGraph(Detector):
         self.auc_ = best if held is not None else self.auc_
         self.scores_ = self._score(powers)
         self.history_ = report.history
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
-        powers = propagate(graph, self.hops)
-        expected = self.trees_.booster.num_features()
-        if expected != graph.n_features * (self.hops + 1):
-            raise ModelError(
-                f"The model was trained on {expected // (self.hops + 1)} attributes; this graph has "
-                f"{graph.n_features}. Read the new nodes with the columns of the first graph, or retrain."
-            )
-        return self._score(powers)
+        check_columns(self.trees_.booster.num_features() // (self.hops + 1), graph.n_features)
+        return self._score(propagate(graph, self.hops))
 
     def _boost(
         self,
         rows: Features,
         y: npt.NDArray[Any],
         weight: npt.NDArray[Any],
-        held: _Held | None,
+        held: Callable[[xgboost.Booster], float] | None,
         report: Reporter,
     ) -> tuple[xgboost.Booster, float | None]:
         """Boost in blocks of rounds; with validation the block with the best AUC is kept."""
@@ -121,7 +109,7 @@ class XgbGraph(Detector):
                 evals_result=seen,
                 verbose_eval=False,
             )
-            value = None if held is None else held.auc(booster)
+            value = None if held is None else held(booster)
             if value is not None and value > best:
                 best, best_at = value, done
             report.step(seen["train"]["logloss"][-1], value)
@@ -148,39 +136,19 @@ class XgbGraph(Detector):
         ]
         return np.concatenate(parts)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        (folder / FILE).write_bytes(self.trees_.source)
-        save_arrays(folder, {"scores": self.scores_, "out_of_fold": self.out_of_fold_})
-        return {"sparse": self.trees_.sparse, "auc": self.auc_, "basis": self.basis_, "booster": FILE}
+    def _write(self, saved: SavedModel) -> None:
+        (saved.folder / FILE).write_bytes(self.trees_.source)
+        saved.state.update(sparse=self.trees_.sparse, booster=FILE)
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        self.trees_ = _read_trees(folder, state)
-        self.scores_, self.out_of_fold_ = arrays["scores"], arrays.get("out_of_fold")
-        self.auc_, self.basis_, self.history_ = state["auc"], state["basis"], []
+    def _read(self, saved: SavedModel) -> None:
+        self.trees_ = _read_trees(saved)
 
 
 def shares(saved: SavedModel) -> list[Share]:
     """The score of a saved model is the margin of its trees."""
-    return [Share(_read_trees(saved.folder, saved.state), 1.0, saved.arrays["scores"])]
+    return [Share(_read_trees(saved), 1.0, saved.arrays["scores"])]
 
 
-def _read_trees(folder: Path, state: dict[str, Any]) -> BoostedTrees:
-    file = state.get("booster", EARLIER_FILE)
-    return BoostedTrees.read(folder / file, state["params"]["hops"], sparse=state["sparse"])
-
-
-class _Held:
-    """Validation rows and their truth."""
-
-    def __init__(self, matrix: xgboost.DMatrix, y: npt.NDArray[Any]) -> None:
-        self.matrix, self.y = matrix, y
-
-    @classmethod
-    def make(cls, powers: Sequence[Features], validation: Labels | None, sparse: bool) -> _Held | None:
-        if not usable(validation):
-            return None
-        return cls(as_matrix(stacked(powers, validation.indices, sparse)), validation.targets)
-
-    def auc(self, booster: xgboost.Booster) -> float:
-        return auc(self.y, booster.predict(self.matrix, output_margin=True))
+def _read_trees(saved: SavedModel) -> BoostedTrees:
+    path = saved.folder / saved.state.get("booster", EARLIER_FILE)
+    return BoostedTrees.read(path, saved.state["params"]["hops"], sparse=saved.state["sparse"])

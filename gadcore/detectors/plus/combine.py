@@ -139,11 +139,6 @@ def _soft(quality: Array, prior: Array, anomalous: float, normal: float, softnes
     return np.asarray(weights / weights.sum())
 
 
-def weighted_mean(weights: Array, ranks: npt.NDArray[Any]) -> Array:
-    """Σ_m ω_m p_m over the first axis."""
-    return np.asarray(weights @ ranks, dtype=np.float64)
-
-
 def weighted_spread(weights: Array, ranks: npt.NDArray[Any]) -> Array:
     """Weighted standard deviation of the members' ranks: how much they disagree."""
     mean = weights @ ranks

@@ -30,14 +30,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gadcore.detectors.accounts import Share
-from gadcore.detectors.arrays import SavedModel, load_arrays, save_arrays
-from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, Given
 from gadcore.detectors.folds import assign_folds, folds_of
 from gadcore.detectors.heads import HeadTask
 from gadcore.detectors.held_out import spread_out, usable
@@ -48,7 +47,6 @@ from gadcore.detectors.plus.combine import (
     percentile_between,
     rank_levels,
     unseen_ranks,
-    weighted_mean,
     weighted_spread,
 )
 from gadcore.detectors.plus.directions import leading_directions
@@ -56,7 +54,6 @@ from gadcore.detectors.plus.graph_cache import GraphCache, cache_of
 from gadcore.detectors.plus.members import KINDS, Member, Slot, kind_of
 from gadcore.detectors.plus.members.sphere import heaviest, read_spheres, spheres_of, write_spheres
 from gadcore.detectors.progress import Reporter
-from gadcore.errors import ModelError
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, percentile_ranks
@@ -93,19 +90,11 @@ class AnPlus(Detector):
     labelled_: list[str] = field(init=False)  # node ids
     signed_weights_: Array = field(init=False)
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
-        earlier = warm_start if isinstance(warm_start, AnPlus) else None
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
+        earlier = given.warm_start if isinstance(given.warm_start, AnPlus) else None
         self.basis_ = basis_of(labels)
-        report = Reporter(on_epoch, 0)
-        bench = self._bench(cache_of(graph), labels, validation, earlier, report)
+        report = Reporter(given.on_epoch, 0)
+        bench = self._bench(cache_of(graph), labels, given.validation, earlier, report)
         fits = [fit for kind in KINDS for fit in kind.plan(bench)]
         report.epochs = sum(fit.reports for fit in fits)
         members: list[Member] = []
@@ -121,7 +110,6 @@ class AnPlus(Detector):
         self.labelled_ = [str(graph.node_ids[node]) for node in labels.indices]
         self.signed_weights_ = signed_weights(labels)
         self.history_ = report.history
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
         """Each member as it is, ranked among the nodes it was fitted on."""
@@ -186,7 +174,7 @@ class AnPlus(Detector):
         self.weights_ = weights[kept]
         self.member_aucs_ = [None if np.isnan(quality[i]) else float(quality[i]) for i in kept]
         ranks = np.stack([percentile_ranks(member.scores) for member in self.members_])
-        self.scores_ = weighted_mean(self.weights_, ranks).astype(np.float32)
+        self.scores_ = (self.weights_ @ ranks).astype(np.float32)
         self.spread_ = weighted_spread(self.weights_, ranks).astype(np.float32)
         self.auc_, self.out_of_fold_ = None, None
         if all(own is None for own in ranked):
@@ -198,39 +186,25 @@ class AnPlus(Detector):
         self.auc_ = auc(judge.y, unseen, judge.counts)
         self.out_of_fold_ = spread_out(n, judge.nodes, unseen)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        state = {"basis": self.basis_, "auc": self.auc_, "members": self._rows(), "labelled": self.labelled_}
-        saved = SavedModel(folder, state, {})
+    def _write(self, saved: SavedModel) -> None:
+        saved.state.update(members=self._rows(), labelled=self.labelled_)
         for j, member in enumerate(self.members_):
             member.write(Slot(saved, j))
         write_spheres(self.spheres_, saved)
-        own = {
-            "scores": self.scores_,
-            "spread": self.spread_,
-            "out_of_fold": self.out_of_fold_,
-            "embedding": self.embedding_,
-            "centre": self.centre_,
-            "signed_weights": self.signed_weights_,
-        }
-        save_arrays(folder, {**own, **saved.arrays})
-        return state
+        own = {"spread": self.spread_, "embedding": self.embedding_, "centre": self.centre_}
+        saved.arrays.update({name: array for name, array in own.items() if array is not None})
+        saved.arrays["signed_weights"] = self.signed_weights_
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        saved = SavedModel(folder, state, arrays)
-        try:
-            self.members_ = [_member(Slot(saved, j)) for j in range(len(state["members"]))]
-            self.spheres_ = read_spheres(saved)
-            self.weights_ = np.array([row["weight"] for row in state["members"]])
-            self.member_aucs_ = [row["auc"] for row in state["members"]]
-            self.scores_, self.signed_weights_ = arrays["scores"], arrays["signed_weights"]
-            self.auc_, self.basis_, self.labelled_ = state["auc"], state["basis"], state["labelled"]
-        except (KeyError, IndexError, RuntimeError) as error:
-            raise ModelError(f"{folder} holds no complete 'an+' model ({error}). Train it again.") from error
-        self.spread_, self.out_of_fold_ = arrays.get("spread"), arrays.get("out_of_fold")
+    def _read(self, saved: SavedModel) -> None:
+        rows, arrays = saved.state["members"], saved.arrays
+        self.members_ = [_member(Slot(saved, j)) for j in range(len(rows))]
+        self.weights_ = np.array([row["weight"] for row in rows])
+        self.member_aucs_ = [row["auc"] for row in rows]
+        self.spheres_ = read_spheres(saved)
+        self.labelled_, self.signed_weights_ = saved.state["labelled"], arrays["signed_weights"]
+        self.spread_ = arrays.get("spread")
         self.embedding_, self.centre_ = arrays.get("embedding"), arrays.get("centre")
         self._remember(self.members_)
-        self.history_ = []
 
 
 def shares(saved: SavedModel) -> list[Share]:

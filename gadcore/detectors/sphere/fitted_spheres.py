@@ -14,10 +14,10 @@ spheres.arrays(), spheres.state(), restore_spheres(arrays, state, options)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,12 @@ class SphereOptions:
     pretrain_epochs: int = 100
     device: str = "auto"
     one_class: bool = False
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any], *, one_class: bool = False) -> Self:
+        """Those among the parameters of a detector."""
+        known = {each.name: params[each.name] for each in fields(cls) if each.name in params}
+        return cls(**known, one_class=one_class)
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,12 @@ the rows of the first weight) and ``basis``; model.safetensors, which is read wi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from gadcore.detectors.arrays import load_arrays, save_arrays
-from gadcore.detectors.base import BOTH, NORMAL_ONLY, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import BOTH, NORMAL_ONLY, Detector, Given
 from gadcore.detectors.nn.devices import pick_device, thread_count
 from gadcore.detectors.sphere.fit_spheres import fit_spheres
 from gadcore.detectors.sphere.fitted_spheres import FittedSpheres, SphereOptions, SphereSpec, restore_spheres
@@ -68,17 +67,25 @@ class Hypersphere(Detector):
     def _spec(self, lambda_: float) -> SphereSpec:
         return SphereSpec(lambda_, self.seed, self.encoder, self.skip, self.depth)
 
-    def _options(self, *, one_class: bool) -> SphereOptions:
-        return SphereOptions(
-            width=self.width,
-            k=self.k,
-            epochs=self.epochs,
-            lr=self.lr,
-            patience=self.patience,
-            folds=self.folds,
-            warm_epochs=self.warm_epochs,
-            device=self.device,
-            one_class=one_class,
+    def _options(self) -> SphereOptions:
+        return SphereOptions.of(self.get_params(), one_class=isinstance(self, N))
+
+    def _trained(
+        self,
+        graph: Graph,
+        labels: Labels,
+        specs: list[SphereSpec],
+        given: Given,
+        earlier: FittedSpheres | None,
+    ) -> FittedSpheres:
+        return fit_spheres(
+            graph,
+            labels,
+            specs,
+            self._options(),
+            validation=given.validation,
+            warm_start=earlier,
+            on_epoch=given.on_epoch,
         )
 
     def _adopt(self, spheres: FittedSpheres) -> None:
@@ -90,22 +97,14 @@ class Hypersphere(Detector):
         self.auc_ = None if np.isnan(spheres.auc[0]) else float(spheres.auc[0])
         self.history_ = spheres.history
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        arrays = {**self.spheres_.arrays(), "scores": self.scores_}
-        save_arrays(folder, {**arrays, "out_of_fold": self.out_of_fold_})
-        return {**self.spheres_.state(), "basis": self.basis_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays.update(self.spheres_.arrays())
+        saved.state.update(self.spheres_.state())
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        options = self._options(one_class=isinstance(self, N))
-        try:
-            self.spheres_ = restore_spheres(arrays, state, options, pick_device(self.device))
-            self.scores_, self.basis_ = arrays["scores"], state["basis"]
-        except (KeyError, IndexError, RuntimeError) as error:
-            raise ModelError(f"{folder} holds no complete {self.name!r} model ({error}).") from error
-        self.out_of_fold_ = arrays.get("out_of_fold")
-        self.auc_ = state["auc"][0]
-        self.history_ = []
+    def _read(self, saved: SavedModel) -> None:
+        device = pick_device(self.device)
+        self.spheres_ = restore_spheres(saved.arrays, saved.state, self._options(), device)
+        self.auc_ = saved.state["auc"][0]
 
 
 @dataclass(eq=False, repr=False)
@@ -117,29 +116,12 @@ class AN(Hypersphere):
 
     lambda_: float | str = "auto"
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
-        earlier = warm_start.spheres_ if isinstance(warm_start, AN) else None
+        earlier = given.warm_start.spheres_ if isinstance(given.warm_start, AN) else None
         with thread_count(self.threads):
-            spheres = fit_spheres(
-                graph,
-                labels,
-                self._specs(earlier),
-                self._options(one_class=False),
-                validation=validation,
-                warm_start=earlier,
-                on_epoch=on_epoch,
-            )
+            spheres = self._trained(graph, labels, self._specs(earlier), given, earlier)
             self._adopt(spheres.select(self._best(spheres)))
-        return self
 
     @property
     def selected_lambda_(self) -> float:
@@ -171,35 +153,19 @@ class N(Hypersphere):
     name: ClassVar[str] = "n"
     needs: ClassVar[str] = NORMAL_ONLY
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.check_labels(labels)
         self.basis_ = NORMAL_ONLY
-        earlier = warm_start.spheres_ if isinstance(warm_start, N) else None
+        earlier = given.warm_start.spheres_ if isinstance(given.warm_start, N) else None
         only = Labels(labels.normal, labels.anomalous[:0], inclusion=labels.inclusion, weight=labels.weight)
         with thread_count(self.threads):
-            spheres = fit_spheres(
-                graph,
-                only,
-                [self._spec(0.0)],
-                self._options(one_class=True),
-                validation=validation,
-                warm_start=earlier,
-                on_epoch=on_epoch,
-            )
-            self._adopt(spheres)
-        self.auc_ = self._unseen_auc(labels if validation is None else validation, validation is not None)
-        return self
+            self._adopt(self._trained(graph, only, [self._spec(0.0)], given, earlier))
+        self.auc_ = self._unseen_auc(labels, given.validation)
 
-    def _unseen_auc(self, labels: Labels, held_out: bool) -> float | None:
+    def _unseen_auc(self, labels: Labels, validation: Labels | None) -> float | None:
         """AUC on labels that training did not see: it sees no anomalous one, and normal ones by fold."""
+        held_out = validation is not None
+        labels = labels if validation is None else validation
         scores = self.scores_.copy() if held_out else self.out_of_fold_
         if scores is None or not len(labels.anomalous) or not len(labels.normal):
             return None

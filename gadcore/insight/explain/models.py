@@ -6,8 +6,8 @@ Which models keep an account the registry says; others have none (``Model.shares
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -63,24 +63,18 @@ class Model:
         return effects, kept / (sum(share.weight for share in self.shares) or 1.0)
 
 
-_MODELS: OrderedDict[tuple[str, int], Model] = OrderedDict()
-
-
 def read_model(folder: Path) -> Model:
     """The saved model in ``folder``, kept for the next explanation; ModelError when it cannot be read."""
     document = folder / "detector.json"
     try:
-        key = (str(folder.resolve()), document.stat().st_mtime_ns)
+        changed = document.stat().st_mtime_ns
     except OSError as error:
         raise ModelError(f"{folder} holds no model ({error}). Train first.") from error
-    found = _MODELS.pop(key, None) or _read(folder)
-    _MODELS[key] = found
-    while len(_MODELS) > KEPT:
-        _MODELS.popitem(last=False)
-    return found
+    return _read(folder.resolve(), changed)
 
 
-def _read(folder: Path) -> Model:
+@lru_cache(maxsize=KEPT)
+def _read(folder: Path, changed: int) -> Model:
     try:
         state = json.loads((folder / "detector.json").read_text(encoding="utf-8"))
         arrays = load_arrays(folder) if (folder / MODEL_FILE).exists() else {}

@@ -1,15 +1,4 @@
-"""The members of ``an+``: a new one is a file with a class, and a line in ``KINDS``.
-
-linear       Σ_d w_d z_vd + b on ÂᵏX with unit rows, k = 0 … 3
-standard     the same on standardised columns: magnitudes count, for attributes that are dense numbers
-background   the same, fitted with random unlabelled nodes as weak normals
-smoothed     the mean score of a linear member where a random walk ends
-propagation  verdicts spread over edges
-diffused     as linear, on attributes of the wider neighbourhood, where these are sparse
-trees        boosted trees on attributes and their averages
-sphere       the paper's hypersphere for one λ
-attributes, residual, neighbourhood     what is unusual, while no node is known to be anomalous
-"""
+"""The members of ``an+``: a new one is a file with a class, and a line in ``KINDS``."""
 
 from __future__ import annotations
 

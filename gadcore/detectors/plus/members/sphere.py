@@ -26,11 +26,10 @@ from gadcore.graph import FloatArray
 from gadcore.metrics import percentile_ranks
 
 if TYPE_CHECKING:
-    from gadcore.detectors.sphere.fitted_spheres import FittedSpheres, SphereOptions
+    from gadcore.detectors.sphere.fitted_spheres import FittedSpheres
 
 LAMBDAS = (1.0, 10.0, 100.0)
 PREFIX = "sphere."
-OPTIONS = ("width", "k", "epochs", "warm_epochs", "patience", "folds", "device")  # parameters of the model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +55,7 @@ class Sphere(Member):
     def _fit(cls, bench: Bench, done: Sequence[Member]) -> list[Member]:
         from gadcore.detectors.nn.devices import thread_count
         from gadcore.detectors.sphere.fit_spheres import fit_spheres
-        from gadcore.detectors.sphere.fitted_spheres import SphereSpec
+        from gadcore.detectors.sphere.fitted_spheres import SphereOptions, SphereSpec
 
         model, report = bench.model, bench.report
         before = len(report.history)
@@ -73,7 +72,7 @@ class Sphere(Member):
                 bench.cache.graph,
                 bench.labels,
                 [SphereSpec(value, model.seed) for value in _grid(model.lambdas)],
-                _options(model.get_params()),
+                SphereOptions.of(model.get_params()),
                 validation=bench.validation if usable(bench.validation) else None,
                 warm_start=None if bench.earlier is None else bench.earlier.spheres_,
                 on_epoch=listen,
@@ -146,17 +145,11 @@ def heaviest(members: Sequence[Member], weights: Array, spheres: FittedSpheres) 
 
 def _restored(saved: SavedModel) -> FittedSpheres:
     from gadcore.detectors.nn.devices import pick_device
-    from gadcore.detectors.sphere.fitted_spheres import restore_spheres
+    from gadcore.detectors.sphere.fitted_spheres import SphereOptions, restore_spheres
 
     own = {name.removeprefix(PREFIX): a for name, a in saved.arrays.items() if name.startswith(PREFIX)}
-    params = saved.state["params"]
-    return restore_spheres(own, saved.state["sphere"], _options(params), pick_device(params["device"]))
-
-
-def _options(params: dict[str, Any]) -> SphereOptions:
-    from gadcore.detectors.sphere.fitted_spheres import SphereOptions
-
-    return SphereOptions(**{name: params[name] for name in OPTIONS})
+    options = SphereOptions.of(saved.state["params"])
+    return restore_spheres(own, saved.state["sphere"], options, pick_device(options.device))
 
 
 def _grid(lambdas: Sequence[float] | None) -> list[float]:

@@ -76,7 +76,7 @@ class Trees(Member):
         held = []
         for f in range(judge.folds):
             held.append(np.zeros(len(scores), dtype=np.float32))
-            held[-1][looked_at] = grown(task.fold != f).margins(seen_by_judge)
+            held[-1][looked_at] = grown(np.asarray(task.fold != f)).margins(seen_by_judge)
         name = f"{cls.kind} {hops}"
         bench.report_ranking(name, scores)
         return [cls(name=name, scores=scores, ranks=judge.ranks(scores, held), trees=trees)]

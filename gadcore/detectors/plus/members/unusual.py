@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Account, linear_account, unit_rows
-from gadcore.detectors.arrays import column_moments, inverse_norms, row_squares
+from gadcore.detectors.arrays import check_columns, column_moments, inverse_norms, row_squares
 from gadcore.detectors.base import NO_LABELS, NORMAL_ONLY
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
@@ -30,7 +30,6 @@ from gadcore.detectors.plus.graph_cache import GraphCache
 from gadcore.detectors.plus.members.base import Fit, Member, Slot
 from gadcore.detectors.plus.members.linear import SOME
 from gadcore.detectors.surroundings import Variants
-from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 
 
@@ -52,11 +51,7 @@ class Scale:
 
     def rows(self, graph: Graph) -> Features:
         """z of every node; the mean of unit rows is subtracted only where distances are taken."""
-        if graph.n_features != len(self.shift):
-            raise ModelError(
-                f"The model was trained on {len(self.shift)} attributes; this graph has {graph.n_features}. "
-                "Label some nodes and retrain."
-            )
+        check_columns(len(self.shift), graph.n_features)
         if self.unit:
             return _unit(sp.csr_array(graph.x))
         x = graph.x.toarray() if sp.issparse(graph.x) else graph.x
