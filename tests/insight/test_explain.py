@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import xgboost
 
 from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.accounts import Account
@@ -282,6 +284,27 @@ def test_trees_are_read_without_xgboost_and_give_its_margins(planted, planted_la
     trees = BoostedTrees.read(tmp_path / "booster.json", 2, sparse=False)
     found = [trees.raw(Variants(view_of(graph), v, np.zeros(0, np.int64)))[0] for v in range(20)]
     assert np.allclose(found, detector.scores_[:20], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["xgb-graph", "an+"])
+def test_models_with_boosters_of_an_earlier_version_are_read(name, planted, planted_labels, tmp_path):
+    graph, _ = planted
+    detector = saved(name, graph, planted_labels, tmp_path / "now")
+    nodes = [5, int(np.argmax(detector.scores_))]
+    now = [explain(graph, tmp_path / "now", detector.scores_, planted_labels, node) for node in nodes]
+    earlier = tmp_path / "earlier"
+    shutil.copytree(tmp_path / "now", earlier)
+    text = (earlier / "detector.json").read_text()
+    files = list(earlier.glob("booster*.json"))
+    assert files
+    for file in files:  # as xgboost writes its own format
+        xgboost.Booster(model_file=file).save_model(file.with_suffix(".ubj"))
+        file.unlink()
+        text = text.replace(file.name, file.with_suffix(".ubj").name)
+    (earlier / "detector.json").write_text(text)
+    again = load_detector(earlier)
+    assert np.array_equal(again.score_new(graph), load_detector(tmp_path / "now").score_new(graph))
+    assert [explain(graph, earlier, detector.scores_, planted_labels, node) for node in nodes] == now
 
 
 def test_damaged_booster_is_named(tmp_path):
