@@ -29,7 +29,7 @@ from gadcore.detectors.sphere.fitted_spheres import (
     encoder_of,
 )
 from gadcore.detectors.sphere.objective import (
-    Sphere,
+    SphereBatch,
     SphereJudge,
     SphereTask,
     first_centres,
@@ -114,7 +114,7 @@ class _Job:
 
     def _start(
         self, specs: list[SphereSpec], owner: IntArray, field: Field, normal: Tensor
-    ) -> tuple[Sphere, list[Progress]]:
+    ) -> tuple[SphereBatch, list[Progress]]:
         """First weights and centres: an earlier fit's, or drawn (and pre-trained for the N-variant)."""
         if self.earlier:
             return self.earlier.sphere_of(specs, folds=self.folds > 0), []
@@ -128,7 +128,7 @@ class _Job:
             )
         weights = weights.select(owner)
         centres = first_centres(encoder, weights, field, normal, push=self.options.one_class)
-        return Sphere(encoder, weights, centres), history
+        return SphereBatch(encoder, weights, centres), history
 
     def _held_out(self, specs: int) -> npt.NDArray[np.bool_]:
         """(M, n): which labels each member must not see."""
@@ -138,7 +138,7 @@ class _Job:
             hidden[specs:] = np.tile(np.arange(self.folds)[:, None] == mine, (specs, 1))
         return hidden
 
-    def _judge(self, sphere: Sphere, specs: int) -> SphereJudge | None:
+    def _judge(self, sphere: SphereBatch, specs: int) -> SphereJudge | None:
         one_class = self.options.one_class
         if self.validation is not None:
             return validation_judge(self.domain, sphere.encoder, self.validation, one_class=one_class)

@@ -26,7 +26,7 @@ import torch
 from gadcore.detectors.base import Progress
 from gadcore.detectors.nn.encoders import Encoder, make_encoder
 from gadcore.detectors.nn.receptive_field import Domain
-from gadcore.detectors.sphere.objective import Sphere
+from gadcore.detectors.sphere.objective import SphereBatch
 from gadcore.graph import FloatArray, Graph
 from gadcore.metrics import midranks
 
@@ -72,7 +72,7 @@ class Group:
     """Spheres of one architecture: the full ones first, then the folds of each, spec by spec."""
 
     rows: list[int]  # positions of its specs
-    sphere: Sphere
+    sphere: SphereBatch
     folds: int
 
     def fold_members(self, place: int) -> list[int]:
@@ -133,7 +133,7 @@ class FittedSpheres:
         group, place = self._find(row)
         return group.sphere.centres[place].cpu().numpy()
 
-    def sphere_of(self, specs: Sequence[SphereSpec], *, folds: bool) -> Sphere:
+    def sphere_of(self, specs: Sequence[SphereSpec], *, folds: bool) -> SphereBatch:
         """Copies of the members of these specs, all of one architecture, followed by their folds."""
         found = [self._find(self.specs.index(spec)) for spec in specs]
         group = found[0][0]
@@ -212,7 +212,7 @@ def restore_spheres(
         full = [_with_prefix(arrays, f"m{row}.") for row in rows]
         held = [_with_prefix(arrays, f"m{row}.fold{f}.") for row in rows for f in range(folds)]
         encoder = encoder_of(specs[rows[0]], options)
-        groups.append(Group(rows, Sphere.from_members(encoder, full + held, device), folds))
+        groups.append(Group(rows, SphereBatch.from_members(encoder, full + held, device), folds))
     auc = np.array([np.nan if value is None else value for value in state["auc"]])
     return FittedSpheres(specs, groups, tuple(state["columns"]), state["fold_of"], options, auc, [])
 
@@ -227,7 +227,7 @@ def _with_prefix(arrays: dict[str, npt.NDArray[Any]], prefix: str) -> dict[str, 
     return {key: value for key, value in own.items() if not key.startswith("fold")}
 
 
-def _score_all(sphere: Sphere, members: list[int], domain: Domain) -> FloatArray:
+def _score_all(sphere: SphereBatch, members: list[int], domain: Domain) -> FloatArray:
     """(m, N): layer by layer over the whole graph, as many members at a time as memory allows."""
     wide = max(sphere.encoder.width, sphere.encoder.k)
     step = max(1, CELLS // max(1, domain.graph.n_nodes * wide))

@@ -34,7 +34,7 @@ FloatMatrix = npt.NDArray[np.float32]
 SphereJudge = Callable[["SphereTask"], Values]
 
 
-class Sphere:
+class SphereBatch:
     """M encoders of one architecture, each with its centre (M, K)."""
 
     def __init__(self, encoder: Encoder, weights: Weights, centres: Tensor) -> None:
@@ -43,7 +43,7 @@ class Sphere:
     @classmethod
     def from_members(
         cls, encoder: Encoder, members: Sequence[dict[str, npt.NDArray[Any]]], device: torch.device
-    ) -> Sphere:
+    ) -> SphereBatch:
         """From arrays of each member, as ``member`` gives them."""
         tensors = [{name: torch.tensor(array) for name, array in one.items()} for one in members]
         centres = torch.stack([one.pop(CENTRE) for one in tensors]).to(device)
@@ -57,8 +57,8 @@ class Sphere:
         """(M, n) squared distances to the centre."""
         return (self.embed(field) - self.centres[:, None, :]).square().sum(dim=2)
 
-    def select(self, members: Sequence[int]) -> Sphere:
-        return Sphere(self.encoder, self.weights.select(members), self.centres[list(members)])
+    def select(self, members: Sequence[int]) -> SphereBatch:
+        return SphereBatch(self.encoder, self.weights.select(members), self.centres[list(members)])
 
     def member(self, index: int) -> dict[str, npt.NDArray[np.float32]]:
         """Arrays of one member, its centre among them."""
@@ -143,7 +143,7 @@ class SphereTask:
 
     def __init__(
         self,
-        sphere: Sphere,
+        sphere: SphereBatch,
         field: Field,
         lambdas: Tensor,
         weights: tuple[Tensor, Tensor],

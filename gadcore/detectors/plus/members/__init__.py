@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gadcore.detectors.plus.members.base import Fit, Member, Slot
+from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.diffused import Diffused
 from gadcore.detectors.plus.members.linear import Background, Linear, Standard
 from gadcore.detectors.plus.members.propagation import Propagation
 from gadcore.detectors.plus.members.smoothed import Smoothed
 from gadcore.detectors.plus.members.sphere import Sphere
 from gadcore.detectors.plus.members.trees import Trees
-from gadcore.detectors.plus.members.unusual import Attributes, Neighbourhood, Residual
+from gadcore.detectors.plus.members.unusual import Attributes, Residual, UnusualNeighbourhood
 
 KINDS: tuple[type[Member], ...] = (  # in the order of their fits
     Attributes,
     Residual,
-    Neighbourhood,
+    UnusualNeighbourhood,
     Linear,
     Standard,
     Background,
@@ -41,4 +41,4 @@ def embeds(row: Mapping[str, Any]) -> bool:
     return kind is not None and kind.embeds
 
 
-__all__ = ["KINDS", "Fit", "Member", "Slot", "embeds", "kind_of"]
+__all__ = ["KINDS", "Member", "PlannedFit", "Slot", "embeds", "kind_of"]

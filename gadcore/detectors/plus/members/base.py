@@ -39,7 +39,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Fit:
+class PlannedFit:
     """A fit to do: it gets the members before it and gives its own, with so many reports of progress."""
 
     run: Callable[[Bench, Sequence[Member]], Sequence[Member]]
@@ -59,7 +59,7 @@ class Member(Accountable):
     fold_scores: tuple[FloatArray, ...] = ()  # of all nodes, by the models without each fold; while fitting
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
         """The fits that suit these labels and this graph."""
         return []
 

@@ -26,7 +26,7 @@ from gadcore.detectors.heads import FeatureTable, fitting_columns
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.plus.members.base import HOPS, Fit, Member, Slot
+from gadcore.detectors.plus.members.base import HOPS, Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import Headed
 from gadcore.detectors.plus.walks import DAMPING, SHORT, damped
 from gadcore.detectors.surroundings import Variants
@@ -52,10 +52,10 @@ class Diffused(Headed):
         return self.head.hops == EVENLY
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
         if bench.model.basis_ != BOTH or not suits_diffusion(bench.cache.graph):
             return []
-        return [Fit(partial(cls._fit, even)) for even in (False, True)]
+        return [PlannedFit(partial(cls._fit, even)) for even in (False, True)]
 
     @classmethod
     def _fit(cls, even: bool, bench: Bench, done: Sequence[Member]) -> list[Member]:

@@ -23,7 +23,7 @@ from gadcore.detectors.heads import FeatureTable, Head, HeadTask, fit_head, scor
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.plus.members.base import HOPS, Fit, Member, Slot, few
+from gadcore.detectors.plus.members.base import HOPS, Member, PlannedFit, Slot, few
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 
@@ -46,7 +46,7 @@ class Headed(Member):
     def fitted(
         cls, bench: Bench, name: str, task: HeadTask, table: FeatureTable, hops: int, unit: bool, **own: Any
     ) -> Self:
-        """Fit a head, score all nodes with it and its folds, and report it."""
+        """PlannedFit a head, score all nodes with it and its folds, and report it."""
         found = fit_head(task, table, hops, unit=unit)
         scores, *folds = score_heads([found.head, *found.folds], table).T
         bench.report.step(found.loss, stage=name)
@@ -71,9 +71,9 @@ class Linear(Headed):
     unit: ClassVar[bool] = True
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
         both = bench.model.basis_ == BOTH
-        return [Fit(partial(cls._fit, hops)) for hops in range(HOPS + 1)] if both else []
+        return [PlannedFit(partial(cls._fit, hops)) for hops in range(HOPS + 1)] if both else []
 
     @classmethod
     def _fit(cls, hops: int, bench: Bench, done: Sequence[Member]) -> list[Member]:
@@ -102,8 +102,8 @@ class Standard(Linear):
     unit: ClassVar[bool] = False
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
-        return [Fit(partial(cls._fit, hops)) for hops in (0, 2)] if bench.model.basis_ == BOTH else []
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
+        return [PlannedFit(partial(cls._fit, hops)) for hops in (0, 2)] if bench.model.basis_ == BOTH else []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,11 +113,11 @@ class Background(Linear):
     kind: ClassVar[str] = "background"
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
         if bench.model.basis_ == NORMAL_ONLY:
-            return [Fit(partial(cls._against, hops, 1, hops == 1)) for hops in range(HOPS + 1)]
+            return [PlannedFit(partial(cls._against, hops, 1, hops == 1)) for hops in range(HOPS + 1)]
         hops = {BOTH: (2, 3), ANOMALOUS_ONLY: range(HOPS + 1)}.get(bench.model.basis_, ())
-        return [Fit(partial(cls._against, k, 0, True)) for k in hops]
+        return [PlannedFit(partial(cls._against, k, 0, True)) for k in hops]
 
     @classmethod
     def _against(

@@ -18,7 +18,7 @@ from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.bench import Bench, signed_weights
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.plus.members.base import Fit, Member, Slot, few
+from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot, few
 from gadcore.detectors.surroundings import GraphView, Variants
 from gadcore.graph import FloatArray, IntArray
 
@@ -36,8 +36,8 @@ class Propagation(Member):
     signed: Array  # (n,) balanced weight of each label, negative for normal
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
-        return [Fit(cls._fit)] if bench.model.basis_ == BOTH else []
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
+        return [PlannedFit(cls._fit)] if bench.model.basis_ == BOTH else []
 
     @classmethod
     def _fit(cls, bench: Bench, done: Sequence[Member]) -> list[Member]:

@@ -19,7 +19,7 @@ from gadcore.detectors.base import BOTH
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.plus.members.base import Fit, Member, Slot
+from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import Headed, Linear
 from gadcore.detectors.plus.walks import DAMPING, LONG, damped
 from gadcore.detectors.surroundings import Variants
@@ -36,8 +36,8 @@ class Smoothed(Headed):
     offset: float  # f̄
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
-        return [Fit(partial(cls._fit, hops)) for hops in (2, 3)] if bench.model.basis_ == BOTH else []
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
+        return [PlannedFit(partial(cls._fit, hops)) for hops in (2, 3)] if bench.model.basis_ == BOTH else []
 
     @classmethod
     def _fit(cls, hops: int, bench: Bench, done: Sequence[Member]) -> list[Member]:

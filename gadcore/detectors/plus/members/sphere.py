@@ -19,7 +19,7 @@ from gadcore.detectors.held_out import usable
 from gadcore.detectors.plus.bench import Bench, Judge
 from gadcore.detectors.plus.combine import Array, percentile_among
 from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.plus.members.base import Fit, Member, Slot
+from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.sphere.account import SphereAccount
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
@@ -44,12 +44,12 @@ class Sphere(Member):
     own: SphereAccount
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
         model, earlier = bench.model, bench.earlier
         if model.basis_ != BOTH or not _grid(model.lambdas):
             return []
         warm = earlier is not None and earlier.spheres_ is not None
-        return [Fit(cls._fit, model.warm_epochs if warm else model.epochs)]
+        return [PlannedFit(cls._fit, model.warm_epochs if warm else model.epochs)]
 
     @classmethod
     def _fit(cls, bench: Bench, done: Sequence[Member]) -> list[Member]:

@@ -24,7 +24,7 @@ from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.plus.members.base import Fit, Member, Slot, few
+from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot, few
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import Features, FloatArray, Graph
 
@@ -48,12 +48,12 @@ class Trees(Member):
         return self.trees.sparse
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
         if bench.model.basis_ != BOTH:
             return []
         if suits_trees(bench.cache.graph):
-            return [Fit(partial(cls._fit, hops, False)) for hops in (2, 0)]
-        return [Fit(partial(cls._fit, 1, True))] if len(bench.labels.anomalous) >= ENOUGH else []
+            return [PlannedFit(partial(cls._fit, hops, False)) for hops in (2, 0)]
+        return [PlannedFit(partial(cls._fit, 1, True))] if len(bench.labels.anomalous) >= ENOUGH else []
 
     @classmethod
     def _fit(cls, hops: int, wide: bool, bench: Bench, done: Sequence[Member]) -> list[Member]:

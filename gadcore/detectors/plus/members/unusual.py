@@ -27,7 +27,7 @@ from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.directions import Directions
 from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.plus.members.base import Fit, Member, Slot
+from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import SOME
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import Features, FloatArray, Graph, IntArray
@@ -102,8 +102,8 @@ class Attributes(Unusual):
     scale: Scale
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
-        return [Fit(_fit_unusual)] if bench.model.basis_ in (NO_LABELS, NORMAL_ONLY) else []
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
+        return [PlannedFit(_fit_unusual)] if bench.model.basis_ in (NO_LABELS, NORMAL_ONLY) else []
 
     def score_new(self, cache: GraphCache) -> FloatArray:
         return attribute_distance(self.scale, cache.graph)
@@ -139,7 +139,7 @@ class Residual(Attributes):
     kind: ClassVar[str] = "residual"
 
     @classmethod
-    def plan(cls, bench: Bench) -> list[Fit]:
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
         return []  # with the attributes
 
     def score_new(self, cache: GraphCache) -> FloatArray:
@@ -171,7 +171,7 @@ class Residual(Attributes):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbourhood(Unusual):
+class UnusualNeighbourhood(Unusual):
     """Squared distance to the centre in leading directions of the neighbourhood's attributes."""
 
     kind: ClassVar[str] = "neighbourhood"
@@ -225,7 +225,7 @@ def _fit_unusual(bench: Bench, done: Sequence[Member]) -> list[Member]:
     return [
         Attributes(name="attributes", scores=first, ranks=judge.ranks(first, ()), scale=scale),
         Residual(name="residual", scores=second, ranks=judge.ranks(second, ()), scale=scale),
-        Neighbourhood(
+        UnusualNeighbourhood(
             name="neighbourhood",
             scores=third,
             ranks=judge.ranks(third, ()),
