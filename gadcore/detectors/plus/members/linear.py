@@ -46,7 +46,7 @@ class Headed(Member):
     def fitted(
         cls, bench: Bench, name: str, task: HeadTask, table: FeatureTable, hops: int, unit: bool, **own: Any
     ) -> Self:
-        """PlannedFit a head, score all nodes with it and its folds, and report it."""
+        """Fit a head, score all nodes with it and its folds, and report it."""
         found = fit_head(task, table, hops, unit=unit)
         scores, *folds = score_heads([found.head, *found.folds], table).T
         bench.report.step(found.loss, stage=name)
