@@ -68,7 +68,7 @@ def _measure(nodes: int) -> dict[str, Any]:
         "graph": graph.name,
         "nodes": graph.n_nodes,
         "accounts": nodes,
-        "members": [row["name"] for row in model.account()],
+        "members": [row["name"] for row in model.member_rows()],
         "first": float(table[0, 0]),
         "median": float(np.median(table[1:, 0])),
         "p95": float(np.quantile(table[1:, 0], 0.95)),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, Self
 
 import numpy as np
 
 from gadcore.detectors import REGISTRY, Entry
-from gadcore.detectors.base import NO_LABELS, Detector, Progress
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import NO_LABELS, Detector, Given, Progress
 from gadcore.errors import Cancelled, ModelError
 from gadcore.graph import Graph, Truth
 from gadcore.graph.labels import Labels
@@ -31,8 +30,8 @@ class Probe(Detector):
     def __init__(self, seed: int = 0, device: str = "cpu", mode: str = "well", plain: bool = False) -> None:
         self.seed, self.device, self.mode, self.plain = seed, device, mode, plain
 
-    def fit(self, graph: Graph, labels: Labels, *, validation=None, on_epoch=None, warm_start=None) -> Self:
-        self.warm_from_ = warm_start
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
+        self.warm_from_ = given.warm_start
         self.basis_ = self.check_labels(labels)
         self.history_ = []
         epoch = 0
@@ -40,11 +39,10 @@ class Probe(Detector):
             epoch += 1
             progress = Progress(epoch, EPOCHS, 1.0 / epoch, 0.5 if epoch == EPOCHS else None)
             self.history_.append(progress)
-            if on_epoch is not None and on_epoch(progress):
+            if given.on_epoch is not None and given.on_epoch(progress):
                 raise Cancelled(f"Stopped on request after epoch {epoch}.")
             self._fail()
         self._answer(graph, labels)
-        return self
 
     def _fail(self) -> None:
         if self.mode == "error":
@@ -73,12 +71,11 @@ class Probe(Detector):
     def score_new(self, graph: Graph):
         return graph.degree.astype(np.float32)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        np.save(folder / "scores.npy", self.scores_)
-        return {}
+    def _write(self, saved: SavedModel) -> None:
+        """There is nothing beside the scores."""
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        self.scores_ = np.load(folder / "scores.npy")
+    def _read(self, saved: SavedModel) -> None:
+        """There is nothing beside the scores."""
 
 
 def register() -> None:
@@ -86,7 +83,7 @@ def register() -> None:
     module = ModuleType("gadcore.detectors.probe")
     module.Probe = Probe
     sys.modules[module.__name__] = module
-    REGISTRY["probe"] = Entry("probe", "probe:Probe", NO_LABELS, "Probe (tests)", "baseline")
+    REGISTRY["probe"] = Entry("probe", "probe:Probe", NO_LABELS, "Probe (tests)")
 
 
 def unregister() -> None:

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,9 @@ from gadcore.graph import Features, Graph
 
 DENSE_ABOVE = 1 / 3  # share of non-zeros from which CSR (8 bytes each) takes more room than dense float32
 MODEL_FILE = "model.safetensors"
+T = TypeVar("T")
+Arrays = dict[str, npt.NDArray[Any]]
+Array64 = npt.NDArray[np.float64]
 
 
 def normalised_adjacency(graph: Graph) -> Any:
@@ -63,24 +68,82 @@ def row_normalised(x: Features) -> Features:
     return np.divide(x, length, out=np.zeros_like(x), where=length > 0)
 
 
+def inverse_norms(z: Features) -> Array64:
+    """1 / ||z_v||₂ per row, 0 for empty rows."""
+    norm = np.sqrt(row_squares(z))
+    return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 0.0)
+
+
+def row_squares(z: Features) -> Array64:
+    """||z_v||² per row."""
+    if not sp.issparse(z):
+        return np.asarray(np.einsum("nd,nd->n", z, z), dtype=np.float64)
+    squares = sp.csr_array((np.square(z.data), z.indices, z.indptr), shape=z.shape)
+    return np.asarray(squares @ np.ones(z.shape[1], dtype=z.dtype), dtype=np.float64)
+
+
+def column_moments(z: Features) -> tuple[Array64, Array64]:
+    """Mean and standard deviation of each column; constant columns get 1."""
+    if sp.issparse(z):
+        n, d = z.shape
+        mean = np.bincount(z.indices, z.data, minlength=d) / n
+        square = np.bincount(z.indices, np.square(z.data), minlength=d) / n
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+    else:
+        mean, deviation = z.mean(axis=0, dtype=np.float64), z.std(axis=0, dtype=np.float64)
+    return mean, np.where(deviation > 1e-6, deviation, 1.0)
+
+
 def share_scale(x: Any) -> npt.NDArray[np.float32]:
     """(n,) 1 / Σ_d |x_vd| of each row of a sparse matrix; 0 for an empty row."""
     total = np.asarray(abs(x).sum(axis=1), dtype=np.float64).ravel()
     return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0).astype(np.float32)
 
 
-def save_arrays(folder: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
-    """Write named arrays to folder/model.safetensors."""
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / MODEL_FILE)
+def check_columns(trained: int, present: int) -> None:
+    """ModelError unless a graph has the attributes that a model was trained on."""
+    if trained != present:
+        raise ModelError(
+            f"The model was trained on {trained} attributes; this graph has {present}. "
+            "Read the new nodes with the columns of the first graph, or retrain."
+        )
 
 
-def load_arrays(folder: Path) -> dict[str, npt.NDArray[Any]]:
+def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any] | None]) -> None:
+    """Write named arrays to folder/model.safetensors, those that are there."""
+    given = {name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None}
+    save_file(given, folder / MODEL_FILE)
+
+
+def load_arrays(folder: Path) -> Arrays:
     """Arrays that ``save_arrays`` wrote; ModelError when the file is absent or damaged."""
     try:
-        arrays: dict[str, npt.NDArray[Any]] = load_file(folder / MODEL_FILE)
+        arrays: Arrays = load_file(folder / MODEL_FILE)
     except (OSError, SafetensorError) as error:
         raise ModelError(
             f"{folder / MODEL_FILE} cannot be read ({error}). Expected: arrays of a saved model. "
             "Train it again."
         ) from error
     return arrays
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model's folder, its detector.json and its arrays: what a detector writes, and what readers get."""
+
+    folder: Path
+    state: dict[str, Any]
+    arrays: Arrays
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def own(self) -> Arrays:
+        """Arrays beside those that every model has."""
+        return {name: array for name, array in self.arrays.items() if name not in ("scores", "out_of_fold")}
+
+    def kept(self, key: str, make: Callable[[], T]) -> T:
+        """What ``make`` gave when this key was first asked for."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: T = self._kept[key]
+        return found

@@ -22,6 +22,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from gadcore.detectors.arrays import SavedModel, save_arrays
 from gadcore.errors import LabelError, ModelError
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
@@ -42,6 +43,15 @@ class Progress:
 
 
 OnEpoch = Callable[[Progress], bool | None]  # True asks the fit to stop
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a fit may be given beside graph and labels."""
+
+    validation: Labels | None = None  # selects λ, epoch and grid
+    on_epoch: OnEpoch | None = None  # returning True stops within one epoch and raises ``Cancelled``
+    warm_start: Detector | None = None  # an earlier fit
 
 
 class Detector:
@@ -69,12 +79,16 @@ class Detector:
         on_epoch: OnEpoch | None = None,
         warm_start: Detector | None = None,
     ) -> Self:
-        """Learn from the labels; ``validation`` selects (λ, epoch, grid), ``warm_start`` is an earlier fit.
+        """Learn from the labels and return self; see ``Given`` for the rest.
 
         ``labels.weights`` weigh the labels in the loss; figures on held-out labels count each label once,
         those of ``an+`` out of fold by its weight.
-        ``on_epoch`` returning True stops the work within one epoch and raises ``Cancelled``.
         """
+        self._fit(graph, labels, Given(validation, on_epoch, warm_start))
+        return self
+
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
+        """Set the fitted attributes."""
         raise ModelError(f"{type(self).__name__} has no fit")
 
     def score_new(self, graph: Graph) -> FloatArray:
@@ -84,15 +98,30 @@ class Detector:
     def save(self, folder: Path) -> None:
         """Write detector.json (name, parameters) and arrays as safetensors; never a pickle."""
         folder.mkdir(parents=True, exist_ok=True)
-        document = {"name": self.name, "params": self.get_params(), **self._write(folder)}
-        (folder / "detector.json").write_text(json.dumps(document), encoding="utf-8")
+        state = {"name": self.name, "params": self.get_params(), "auc": self.auc_, "basis": self.basis_}
+        saved = SavedModel(folder, state, {})
+        self._write(saved)
+        save_arrays(folder, {"scores": self.scores_, "out_of_fold": self.out_of_fold_, **saved.arrays})
+        (folder / "detector.json").write_text(json.dumps(state), encoding="utf-8")
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        """Write arrays into ``folder``; return JSON-able state that ``_read`` gets back."""
+    def restore(self, saved: SavedModel) -> None:
+        """Become the fitted model that was saved; ModelError when something is missing."""
+        try:
+            self.scores_, self.out_of_fold_ = saved.arrays["scores"], saved.arrays.get("out_of_fold")
+            self.auc_, self.basis_ = saved.state.get("auc"), saved.state.get("basis", self.needs)
+            self.history_ = []
+            self._read(saved)
+        except (KeyError, IndexError, RuntimeError) as error:
+            raise ModelError(
+                f"{saved.folder} holds no complete {self.name!r} model ({error}). Train it again."
+            ) from error
+
+    def _write(self, saved: SavedModel) -> None:
+        """Add what is fitted beside scores and figures: state (JSON), arrays, files."""
         raise ModelError(f"The model {self.name!r} cannot be saved.")
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        """Restore what ``_write`` wrote."""
+    def _read(self, saved: SavedModel) -> None:
+        """Restore what ``_write`` added."""
         raise ModelError(f"The model {self.name!r} cannot be loaded.")
 
     def get_params(self) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from gadcore.graph import FloatArray, IntArray
+from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, midranks
 
 
@@ -22,6 +23,11 @@ def label_folds(y: npt.NDArray[Any], folds: int, seed: int) -> IntArray | None:
         rows = rng.permutation(np.flatnonzero(y == value))
         fold[rows] = np.arange(len(rows)) % min(folds, *counts)
     return fold
+
+
+def usable(validation: Labels | None) -> TypeGuard[Labels]:
+    """Whether validation labels can select anything: both classes are there."""
+    return validation is not None and len(validation.normal) > 0 and len(validation.anomalous) > 0
 
 
 def fold_auc(y: npt.NDArray[Any], scores: npt.NDArray[Any], fold: IntArray) -> float:
@@ -49,4 +55,13 @@ def on_own_scale(
     for f, held in enumerate(of_folds):
         mine = nodes[fold == f]
         out[mine] = own[midranks(held)[mine].astype(np.int64) - 1]
+    return out
+
+
+def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> FloatArray | None:
+    """(n,) with ``values`` at ``nodes`` and nan elsewhere."""
+    if values is None:
+        return None
+    out = np.full(n, np.nan, dtype=np.float32)
+    out[nodes] = values
     return out

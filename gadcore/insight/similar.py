@@ -1,6 +1,6 @@
 """Nodes that look alike: nearest in the embedding of a model, or in leading directions of the graph.
 
-``an+`` has the embedding of its heaviest sphere, even where that says next to nothing in its score. There
+An ensemble has the embedding of one of its members, even where that says next to nothing in its score. There
 directions of Â²X tell better what is alike to the model, for most of its members look at ÂᵏX.
 """
 
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.detectors.plus.members import embeds
 from gadcore.graph import IntArray
 
 METRICS = ("euclid", "cosine")
-LITTLE = 0.25  # weight of all spheres of ``an+`` below which their embedding is not used
+LITTLE = 0.25  # weight of the members with an embedding below which it is not used
 LEARNT = "in what the model has learnt (its embedding)"
 ATTRIBUTES = "in their attributes and those of their neighbours, which is what the model mostly looks at"
 GRAPH = "in their attributes and those of their neighbours"
@@ -23,10 +24,10 @@ GRAPH = "in their attributes and those of their neighbours"
 
 def embedding_counts(state: Mapping[str, Any]) -> bool:
     """Whether the embedding of a saved model (its detector.json) has a say in its scores."""
-    if state.get("name") != "an+":
+    rows = state.get("members")
+    if rows is None:  # no ensemble: the embedding is what it scores
         return True
-    spheres = [float(row["weight"]) for row in state.get("members", ()) if row["kind"] == "sphere"]
-    return sum(spheres) >= LITTLE
+    return sum(float(row["weight"]) for row in rows if embeds(row)) >= LITTLE
 
 
 def space_of(

@@ -7,12 +7,14 @@ from typing import Any
 import streamlit as st
 
 from gadcore.detectors import BOTH, NORMAL_ONLY, REGISTRY
+from gadcore.detectors.specs import Parameter
 from gadcore.errors import GadError
 from gadcore.workspace import Workspace
-from pages.train.parameters import FIRST, described, shown_parameters
 from pages.train.runs import watch_newest
 
 DEFAULT_MODEL = next(iter(REGISTRY))
+FIRST = ("encoder", "lambda_", "eta", "k", "depth", "epochs")  # always in sight; the others are under "More"
+_HIDDEN = ("seed", "device", "threads")  # seed and device have fields of their own; threads is a setting
 _DEVICES = ("auto", "cpu", "cuda", "mps")
 _NEEDS = {
     BOTH: "Needs at least one normal and one anomalous label.",
@@ -28,12 +30,10 @@ def show_form(workspace: Workspace) -> None:
     )
     st.caption(_NEEDS.get(REGISTRY[model].needs, "Ranks with any labels, or none."))
     parameters = shown_parameters(model)
-    first = {name: default for name, default in parameters.items() if name in FIRST}
-    chosen = {name: _field(model, name, default) for name, default in first.items()}
-    rest = {name: default for name, default in parameters.items() if name not in FIRST}
+    chosen = {about.name: _field(model, about) for about in parameters if about.name in FIRST}
     device = st.selectbox("Device", _DEVICES, key="device", help="Auto takes a GPU where there is one.")
     with st.expander("More"):
-        chosen |= {name: _field(model, name, default) for name, default in rest.items()}
+        chosen |= {about.name: _field(model, about) for about in parameters if about.name not in FIRST}
         seed = st.number_input("Seed", min_value=0, value=0, step=1, key="seed")
     problem = missing_labels(workspace, model)
     if problem:
@@ -47,8 +47,20 @@ def show_form(workspace: Workspace) -> None:
         disabled=busy or bool(problem),
         help="One run at a time: wait for it, or cancel it." if busy else None,
     ):
-        changed = {name: value for name, value in chosen.items() if value != parameters[name]}
+        defaults = {about.name: about.default for about in parameters}
+        changed = {name: value for name, value in chosen.items() if value != defaults[name]}
         _start(workspace, model, changed, device, int(seed))
+
+
+def shown_parameters(model: str) -> list[Parameter]:
+    """Parameters that the form offers: plain values, first those always in sight, then those with a help."""
+    plain = [
+        about
+        for about in REGISTRY[model].parameters
+        if about.name not in _HIDDEN and isinstance(about.default, bool | int | float | str)
+    ]
+    first = [about for name in FIRST for about in plain if about.name == name]
+    return list(dict.fromkeys([*first, *(about for about in plain if about.help), *plain]))
 
 
 def _start(workspace: Workspace, model: str, params: dict[str, Any], device: str, seed: int) -> None:
@@ -75,9 +87,9 @@ def missing_labels(workspace: Workspace, model: str) -> str:
     return ""
 
 
-def _field(model: str, name: str, default: Any) -> Any:
+def _field(model: str, about: Parameter) -> Any:
     """A widget that fits the parameter's type; the model's name in the key keeps models apart."""
-    about, key = described(name), f"{model}-{name}"
+    default, key = about.default, f"{model}-{about.name}"
     if about.options:
         options = list(about.options) if default in about.options else [default, *about.options]
         return st.selectbox(about.title, options, index=options.index(default), key=key, help=about.help)

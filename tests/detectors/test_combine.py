@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadcore.detectors.base import BOTH
-from gadcore.detectors.plus.build import prior
+from gadcore.detectors.heads import Head
 from gadcore.detectors.plus.combine import (
     greedy_selection,
     member_weights,
@@ -13,9 +13,7 @@ from gadcore.detectors.plus.combine import (
     percentile_between,
     unseen_ranks,
 )
-from gadcore.detectors.plus.members import (
-    Member,
-)
+from gadcore.detectors.plus.members.diffused import EVENLY, Diffused
 from gadcore.metrics import auc, percentile_ranks
 
 
@@ -55,9 +53,12 @@ def test_a_ring_of_light_labels_does_not_decide_which_member_counts():
 
 
 def test_diffused_members_wait_for_labels_unless_validation_judges_them():
-    wide = Member("diffused", "diffused", np.zeros(1, dtype=np.float32), None)
-    few, many = (prior(wide, labels, BOTH) for labels in (20, 500))
-    assert few < 0.5 < 1.5 < many < prior(wide, 20, BOTH, validated=True)
+    one = np.zeros(1, dtype=np.float32)
+    wide = Diffused(
+        name="diffused evenly", scores=one, head=Head(EVENLY, True, one, 0.0, 1.0), usual=one, rare=one
+    )
+    few, many = (wide.prior(labels, BOTH) for labels in (20, 500))
+    assert few < 0.5 < 1.5 < many < wide.prior(20, BOTH, validated=True)
 
 
 def test_without_a_judge_the_prior_decides():

@@ -106,7 +106,7 @@ def test_warm_start_takes_few_epochs_and_keeps_quality(planted, planted_labels) 
     np.testing.assert_array_equal(warm.centre_, cold.centre_)
     rest = unlabelled(graph, more)
     assert auc(y[rest], warm.scores_[rest]) > auc(y[rest], cold.scores_[rest]) - 0.02
-    assert warm.members_.fold_of.items() >= cold.members_.fold_of.items()
+    assert warm.spheres_.fold_of.items() >= cold.spheres_.fold_of.items()
 
 
 def test_warm_start_from_another_shape_is_a_cold_fit(planted, planted_labels) -> None:

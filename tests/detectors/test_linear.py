@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from gadcore.detectors import load_detector, logistic, make_detector
 from gadcore.detectors.arrays import propagate
-from gadcore.detectors.baselines.linear import Task, fit_head
+from gadcore.detectors.heads import FeatureTable, HeadTask, fit_head
 from gadcore.detectors.held_out import fold_auc, label_folds
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.errors import LabelError, ModelError
@@ -85,14 +85,14 @@ def test_score_is_the_sum_of_its_parts(planted, planted_labels):
 
 def test_standardised_head_is_linear_in_the_raw_columns(planted, planted_labels):
     graph, _ = planted
-    powers = propagate(graph, 1)
-    task = Task.make(powers, planted_labels, None, None, (1.0,))
-    head = fit_head(task, 1, unit=False).head
-    z = np.asarray(powers[1], dtype=np.float64)
+    power = propagate(graph, 1)[1]
+    task = HeadTask.make(planted_labels, None, None, (1.0,))
+    head = fit_head(task, FeatureTable(power), 1, unit=False).head
+    z = np.asarray(power, dtype=np.float64)
     peer = LogisticRegression(C=1.0, class_weight="balanced", max_iter=5000, tol=1e-8)
     scaled = (z - z.mean(0)) / z.std(0)
     peer.fit(scaled[task.nodes], task.y)
-    assert np.allclose(head.scores(powers), peer.decision_function(scaled), atol=0.03)
+    assert np.allclose(head.scores(power), peer.decision_function(scaled), atol=0.03)
 
 
 def test_sparse_and_dense_attributes_give_the_same_scores(planted, planted_labels):
@@ -185,13 +185,13 @@ def test_a_cautious_task_gives_away_no_more_than_the_labels_can_tell(planted, pl
     # More attributes than labels, which all strengths separate.
     rng = np.random.default_rng(0)
     noise = rng.normal(0, 1, (planted.n_nodes, len(planted_labels) + 20))
-    powers = [np.hstack([planted.x.toarray() if sp.issparse(planted.x) else planted.x, noise])]
-    task = Task.make(powers, planted_labels, None, fold, (0.01, 1.0, 10.0, 1e4))
-    free, cautious = fit_head(task, 0), fit_head(replace(task, cautious=True), 0)
+    table = FeatureTable(np.hstack([planted.x.toarray() if sp.issparse(planted.x) else planted.x, noise]))
+    task = HeadTask.make(planted_labels, None, fold, (0.01, 1.0, 10.0, 1e4))
+    free, cautious = fit_head(task, table, 0), fit_head(replace(task, cautious=True), table, 0)
     y = planted_labels.targets
     error = auc_error(free.auc, int(y.sum()), int((1 - y).sum()))
     assert cautious.auc >= free.auc - 2 * error
-    each = {c: fit_head(replace(task, strengths=np.array([c])), 0).auc for c in task.strengths}
+    each = {c: fit_head(replace(task, strengths=np.array([c])), table, 0).auc for c in task.strengths}
     near = {c for c, value in each.items() if value >= free.auc - 2 * error}
     assert cautious.head.strength == min(near, key=lambda c: abs(np.log10(c / 10.0)))
 
@@ -199,6 +199,7 @@ def test_a_cautious_task_gives_away_no_more_than_the_labels_can_tell(planted, pl
 def test_few_attributes_choose_freely(planted, planted_labels):
     planted = planted[0]
     fold = label_folds(planted_labels.targets, 5, seed=0)
-    task = Task.make(propagate(planted, 0), planted_labels, None, fold)
+    task, table = HeadTask.make(planted_labels, None, fold), FeatureTable(planted.x)
     assert planted.n_features <= len(planted_labels)
-    assert fit_head(replace(task, cautious=True), 0).head.strength == fit_head(task, 0).head.strength
+    cautious = fit_head(replace(task, cautious=True), table, 0)
+    assert cautious.head.strength == fit_head(task, table, 0).head.strength

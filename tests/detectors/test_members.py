@@ -1,23 +1,23 @@
-"""Members trained together, and the folds that judge them."""
+"""FittedSpheres trained together, and the folds that judge them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gadcore.detectors.folds import assign_folds, fold_count
-from gadcore.detectors.sphere.fitting import fit_members
-from gadcore.detectors.sphere.sphere_members import MemberSpec, Options
+from gadcore.detectors.sphere.fit_spheres import fit_spheres
+from gadcore.detectors.sphere.fitted_spheres import SphereOptions, SphereSpec
 from gadcore.graph.labels import Labels
 
 
 def test_members_of_several_architectures_and_their_order(planted, planted_labels) -> None:
     graph, _ = planted
-    specs = [MemberSpec(1.0), MemberSpec(10.0, skip=True), MemberSpec(10.0), MemberSpec(1.0, seed=7)]
-    options = Options(epochs=20, device="cpu", folds=2)
-    members = fit_members(graph, planted_labels, specs, options)
+    specs = [SphereSpec(1.0), SphereSpec(10.0, skip=True), SphereSpec(10.0), SphereSpec(1.0, seed=7)]
+    options = SphereOptions(epochs=20, device="cpu", folds=2)
+    members = fit_spheres(graph, planted_labels, specs, options)
     assert members.scores.shape == members.out_of_fold.shape == (4, graph.n_nodes)
     for row in range(4):
-        alone = fit_members(graph, planted_labels, [specs[row]], options)
+        alone = fit_spheres(graph, planted_labels, [specs[row]], options)
         if specs[row].seed == specs[0].seed:  # folds are dealt by the first seed
             np.testing.assert_allclose(members.scores[row], alone.scores[0], rtol=2e-3, atol=1e-5)
         distance = np.square(members.embedding(row) - members.centre(row)).sum(axis=1)

@@ -13,7 +13,7 @@ from gadcore.detectors.nn.encoders import make_encoder
 from gadcore.detectors.nn.receptive_field import Domain
 from gadcore.detectors.sphere.objective import (
     CENTRE_MARGIN,
-    Sphere,
+    SphereBatch,
     SphereTask,
     first_centres,
     hypersphere_loss,
@@ -110,7 +110,7 @@ def test_training_gradients_equal_full_batch(planted, planted_labels) -> None:
     for whole in (False, True):
         weights = encoder.initialise(domain, [1, 2])
         field = domain.field(planted_labels.indices, 2)
-        sphere = Sphere(encoder, weights, first_centres(encoder, weights, field, normal, push=False))
+        sphere = SphereBatch(encoder, weights, first_centres(encoder, weights, field, normal, push=False))
         if whole:
             h, lambdas = sphere.embed(domain.whole(2))[:, nodes], torch.tensor([1.0, 100.0])
             loss, _ = hypersphere_loss(h, sphere.centres, normal, anomalous, lambdas)
@@ -128,7 +128,7 @@ def test_training_without_autograd_has_its_gradients(planted, planted_labels) ->
     encoder, domain = make_encoder("gcn", depth=3, width=8, k=8), Domain(graph, CPU)
     weights, field = encoder.initialise(domain, [1, 2]), domain.field(planted_labels.indices, 3)
     seen = [torch.tensor(w) for w in label_weights(planted_labels, np.zeros((2, len(planted_labels)), bool))]
-    sphere = Sphere(encoder, weights, first_centres(encoder, weights, field, seen[0], push=False))
+    sphere = SphereBatch(encoder, weights, first_centres(encoder, weights, field, seen[0], push=False))
     task = SphereTask(sphere, field, torch.tensor([1.0, 100.0]), (seen[0], seen[1]), None, True)
     losses = task.loss()
     losses.sum().backward()

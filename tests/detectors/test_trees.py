@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.arrays import propagate
-from gadcore.detectors.baselines.trees import stacked
-from gadcore.detectors.plus import members
+from gadcore.detectors.boosters import stacked
+from gadcore.detectors.plus.members import trees
 from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import make_graph
 from gadcore.graph.labels import Labels
@@ -48,7 +48,7 @@ def test_saved_and_loaded_scores_are_equal(planted, fitted, tmp_path):
 
 def test_damaged_booster_is_a_clear_error(fitted, tmp_path):
     fitted.save(tmp_path)
-    (tmp_path / "booster.ubj").write_bytes(b"{not a model")
+    (tmp_path / "booster.json").write_bytes(b"{not a model")
     with pytest.raises(ModelError, match="cannot be read"):
         load_detector(tmp_path)
 
@@ -68,7 +68,7 @@ def test_validation_selects_the_number_of_rounds(planted, planted_labels):
         graph, normal=np.flatnonzero(y == 0)[40:90], anomalous=np.flatnonzero(y == 1)[10:20]
     )
     detector = make_detector("xgb-graph", rounds=60).fit(graph, planted_labels, validation=validation)
-    assert detector.booster_.num_boosted_rounds() in (20, 40, 60)
+    assert detector.trees_.booster.num_boosted_rounds() in (20, 40, 60)
     assert detector.auc_ == pytest.approx(
         auc(validation.targets, detector.scores_[validation.indices]), abs=1e-6
     )
@@ -109,7 +109,7 @@ def test_an_plus_takes_trees_where_attributes_are_dense_and_can_be_held(
     planted, monkeypatch, columns: int, sparse: bool, entries: int, suits: bool
 ) -> None:
     graph, _ = planted
-    monkeypatch.setattr(members, "TREE_ENTRIES", entries)
+    monkeypatch.setattr(trees, "ENTRIES", entries)
     x = np.tile(np.asarray(graph.x, dtype=np.float32), (1, columns // graph.n_features + 1))[:, :columns]
     wide = replace(graph, x=sp.csr_array(x) if sparse else x, feature_names=tuple(map(str, range(columns))))
-    assert members.suits_trees(wide) == suits
+    assert trees.suits_trees(wide) == suits

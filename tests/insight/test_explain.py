@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import xgboost
 
 from gadcore.detectors import load_detector, make_detector
-from gadcore.detectors.arrays import normalised_adjacency, propagate
-from gadcore.detectors.plus.members import (
-    DIFFUSED,
-    DIFFUSED_EVENLY,
-    DIFFUSION_STEPS,
-    SMOOTHING,
-    diffused_attributes,
-    random_walk,
-)
-from gadcore.detectors.plus.scoring import _Scorer
+from gadcore.detectors.accounts import Account
+from gadcore.detectors.arrays import propagate
+from gadcore.detectors.boosters import BoostedTrees
+from gadcore.detectors.heads import Head
+from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.members.diffused import UNEVENLY, Diffused, diffused_attributes
+from gadcore.detectors.plus.walks import DAMPING, SHORT
+from gadcore.detectors.surroundings import Variants, view_of
 from gadcore.errors import ModelError
 from gadcore.graph import Graph, make_graph
 from gadcore.graph.labels import Labels
 from gadcore.insight.explain import NO_ACCOUNT, _effect, explain, reasons
-from gadcore.insight.explain.accounts import Account, Diffused, Linear
-from gadcore.insight.explain.boosters import read_trees
 from gadcore.insight.explain.models import read_model
-from gadcore.insight.explain.view import Variants, view_of
 from gadcore.insight.similar import ATTRIBUTES, GRAPH, LEARNT, embedding_counts, nearest
 
 FAST = {"an": {"epochs": 40}, "n": {"epochs": 20}, "an+": {"epochs": 30}, "xgb-graph": {"rounds": 40}}
@@ -80,10 +77,10 @@ def test_parts_add_up_to_the_score(name, sparse, planted, planted_labels, tmp_pa
 
 
 def test_parts_add_up_with_trees_on_sparse_attributes(planted, planted_labels, tmp_path, monkeypatch):
-    monkeypatch.setattr("gadcore.detectors.plus.build.ENOUGH", 1)
+    monkeypatch.setattr("gadcore.detectors.plus.members.trees.ENOUGH", 1)
     graph = sparse_copy(planted[0])
     detector = saved("an+", graph, planted_labels, tmp_path)
-    assert any(member.wide for member in detector.members_)
+    assert any(member.wide for member in detector.members_ if member.kind == "trees")
     for node in (int(np.argmax(detector.scores_)), 5):
         found = explain(graph, tmp_path, detector.scores_, planted_labels, node)
         assert np.isclose(total(found), detector.scores_[node], atol=1e-3)
@@ -129,8 +126,8 @@ def test_edge_effect_is_that_of_scoring_the_graph_without_the_edge(name, planted
 
 def member_raw_without(detector, graph: Graph, node: int) -> dict[str, float]:
     """Each member's own score of a node in another graph."""
-    scorer = _Scorer(graph, detector.members_, detector._memory)
-    return {member.name: float(scorer.raw(member)[node]) for member in detector.members_}
+    cache = GraphCache(graph)
+    return {member.name: float(member.score_new(cache)[node]) for member in detector.members_}
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
@@ -142,10 +139,10 @@ def test_edge_effect_of_every_member_is_that_of_the_graph_without_the_edge(
     node = int(np.argmax(np.diff(graph.adjacency.indptr)))
     removed = np.sort(graph.neighbours(node)[0][:3])
     variants = Variants(view_of(graph), node, removed)
-    model = read_model(tmp_path, graph)
+    model = read_model(tmp_path)
     for i, other in enumerate(removed):
         truth = member_raw_without(detector, without_edge(graph, node, int(other)), node)
-        for member, part in zip(detector.members_, model.members):
+        for member, part in zip(detector.members_, model.shares):
             raw = part.member.raw(variants)
             change, true = raw[1 + i] - raw[0], truth[member.name] - member.scores[node]
             # a smoothed member keeps the lengths of other nodes' rows: near, but not equal
@@ -173,13 +170,13 @@ def test_dear_graphs_are_tried_without_fewer_edges_or_say_what_is_not_known(
     node = int(np.argmax(np.diff(graph.adjacency.indptr)))
     column = 30 * view_of(graph).adjacency.nnz  # multiplications of the longest walk
     whole = explain(graph, tmp_path, detector.scores_, planted_labels, node)
-    monkeypatch.setattr("gadcore.insight.explain.view.EDGE_BUDGET", 4 * column)
+    monkeypatch.setattr("gadcore.detectors.surroundings.EDGE_BUDGET", 4 * column)
     fewer = explain(graph, tmp_path, detector.scores_, planted_labels, node)
     assert len(whole.edges) > len(fewer.edges) == 3
     assert fewer.edges_unknown == 0
     effects = {edge.name: edge.value for edge in whole.edges}
     assert all(np.isclose(edge.value, effects[edge.name], atol=1e-6) for edge in fewer.edges)
-    monkeypatch.setattr("gadcore.insight.explain.view.EDGE_BUDGET", 1)
+    monkeypatch.setattr("gadcore.detectors.surroundings.EDGE_BUDGET", 1)
     partly = explain(graph, tmp_path, detector.scores_, planted_labels, node)
     walking = [
         weight
@@ -203,18 +200,17 @@ def test_rows_of_the_graph_without_an_edge_equal_those_of_that_graph(planted):
     assert np.allclose(rows[1], propagate(without_edge(graph, node, other), 2)[2][node], atol=1e-5)
 
 
-@pytest.mark.parametrize("place", [DIFFUSED, DIFFUSED_EVENLY])
-def test_diffused_rows_without_an_edge_equal_those_of_that_graph(place, planted):
+@pytest.mark.parametrize("even", [False, True])
+def test_diffused_rows_without_an_edge_equal_those_of_that_graph(even, planted):
     graph = sparse_copy(planted[0])
     node, other = 3, int(graph.neighbours(3)[0][1])
     variants = Variants(view_of(graph), node, np.array([other]))
-    _, _, found = variants.diffused(SMOOTHING, DIFFUSION_STEPS, even=place == DIFFUSED_EVENLY)
+    _, _, found = variants.diffused(DAMPING, SHORT, even=even)
     plain = np.ones(graph.n_features, dtype=np.float32)
     for row, own in zip(found, (graph, without_edge(graph, node, other))):
-        adjacency = normalised_adjacency(own)
-        both = diffused_attributes(own, adjacency, random_walk(adjacency, own), plain)
-        assert np.allclose(row, both[place - DIFFUSED][node], atol=1e-5)
-    assert np.allclose(variants.even_walk(SMOOTHING, DIFFUSION_STEPS).sum(axis=0), 1)
+        truth = diffused_attributes(GraphCache(own), None if even else plain)
+        assert np.allclose(row, truth[node], atol=1e-5)
+    assert np.allclose(variants.even_walk(DAMPING, SHORT).sum(axis=0), 1)
 
 
 KINDS = {"linear", "standard", "background", "smoothed", "propagation", "trees", "sphere"}
@@ -224,10 +220,10 @@ KINDS = {"linear", "standard", "background", "smoothed", "propagation", "trees",
 def test_parts_of_each_member_add_up_to_its_own_score(sparse, planted, planted_labels, tmp_path, monkeypatch):
     # no member is dropped for its weight, and a few anomalous labels are enough for trees
     monkeypatch.setattr("gadcore.detectors.plus.combine.NEGLIGIBLE", 0.0)
-    monkeypatch.setattr("gadcore.detectors.plus.build.ENOUGH", 1)
+    monkeypatch.setattr("gadcore.detectors.plus.members.trees.ENOUGH", 1)
     graph = with_an_empty_node(sparse_copy(planted[0]) if sparse else planted[0])
     detector = saved("an+", graph, planted_labels, tmp_path)
-    parts = read_model(tmp_path, graph).members
+    parts = read_model(tmp_path).shares
     kinds = {member.kind for member in detector.members_}
     assert kinds == (KINDS | {"diffused"} if sparse else KINDS)
     for node in (0, int(np.argmax(detector.scores_)), graph.n_nodes - 1):
@@ -245,20 +241,23 @@ def test_parts_that_miss_the_score_of_a_member_show_as_a_gap(planted, planted_la
     detector = saved("an+", graph, planted_labels, tmp_path)
     node = int(np.argsort(detector.scores_)[graph.n_nodes // 2])
     assert abs(explain(graph, tmp_path, detector.scores_, planted_labels, node).gap) < 1e-4
-    honest = Linear.account
+    honest = Head.account
 
     def half(self, variants):
         account = honest(self, variants)
         return Account(account.own / 2, account.nodes / 2, account.base)
 
-    monkeypatch.setattr(Linear, "account", half)
+    monkeypatch.setattr(Head, "account", half)
     assert abs(explain(graph, tmp_path, detector.scores_, planted_labels, node).gap) > 1e-3
 
 
 def test_neighbours_that_a_diffused_member_cannot_tell_apart_count_the_same():
     x = sp.csr_array(np.array([[1, 2], [1, 1], [10, 10], [3, 1], [1, 4]], dtype=np.float32))
     graph = make_graph(list("abcde"), np.array([[0, 0, 3], [1, 2, 4]]), x)
-    member = Diffused(False, np.array([1.0, -0.5]), np.ones(2), np.array([0.6, 0.7]), 0.1, SMOOTHING, 10)
+    head = Head(UNEVENLY, True, np.array([1.0, -0.5]), 0.1, 1.0)
+    member = Diffused(
+        name="diffused", scores=np.zeros(5), head=head, usual=np.array([0.6, 0.7]), rare=np.ones(2)
+    )
     account = member.account(Variants(view_of(graph), 0, np.zeros(0, dtype=np.int64)))
     assert np.isclose(account.nodes[1], account.nodes[2])
     assert abs(account.nodes[1]) > 1e-3
@@ -282,15 +281,37 @@ def test_a_model_of_an_earlier_version_is_not_taken_for_one_of_this(planted, pla
 def test_trees_are_read_without_xgboost_and_give_its_margins(planted, planted_labels, tmp_path):
     graph, _ = planted
     detector = saved("xgb-graph", graph, planted_labels, tmp_path)
-    trees = read_trees(tmp_path / "booster.ubj", 2)
+    trees = BoostedTrees.read(tmp_path / "booster.json", 2, sparse=False)
     found = [trees.raw(Variants(view_of(graph), v, np.zeros(0, np.int64)))[0] for v in range(20)]
     assert np.allclose(found, detector.scores_[:20], atol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["xgb-graph", "an+"])
+def test_models_with_boosters_of_an_earlier_version_are_read(name, planted, planted_labels, tmp_path):
+    graph, _ = planted
+    detector = saved(name, graph, planted_labels, tmp_path / "now")
+    nodes = [5, int(np.argmax(detector.scores_))]
+    now = [explain(graph, tmp_path / "now", detector.scores_, planted_labels, node) for node in nodes]
+    earlier = tmp_path / "earlier"
+    shutil.copytree(tmp_path / "now", earlier)
+    text = (earlier / "detector.json").read_text()
+    files = list(earlier.glob("booster*.json"))
+    assert files
+    for file in files:  # as xgboost writes its own format
+        xgboost.Booster(model_file=file).save_model(file.with_suffix(".ubj"))
+        file.unlink()
+        text = text.replace(file.name, file.with_suffix(".ubj").name)
+    (earlier / "detector.json").write_text(text)
+    again = load_detector(earlier)
+    assert np.array_equal(again.score_new(graph), load_detector(tmp_path / "now").score_new(graph))
+    assert [explain(graph, earlier, detector.scores_, planted_labels, node) for node in nodes] == now
+
+
 def test_damaged_booster_is_named(tmp_path):
-    (tmp_path / "booster.ubj").write_bytes(b"{L\x00")
-    with pytest.raises(ModelError, match=r"booster\.ubj"):
-        read_trees(tmp_path / "booster.ubj", 2)
+    for name in ("booster.json", "booster.ubj"):
+        (tmp_path / name).write_bytes(b"{L\x00")
+        with pytest.raises(ModelError, match=name):
+            BoostedTrees.read(tmp_path / name, 2, sparse=False)
 
 
 def test_examples_are_the_nearest_labelled_nodes(planted, planted_labels, tmp_path):

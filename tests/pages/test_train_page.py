@@ -9,28 +9,26 @@ from page_project import make_project, no_problem, page, texts
 
 from gadcore.detectors import REGISTRY, detector_class
 from gadcore.workspace.runs import Runs
-from pages.train.parameters import DESCRIBED, parameters, shown_parameters
+from pages.train.form import shown_parameters
 
 TRAIN = "pages/3_Train.py"
 
 
 @pytest.mark.parametrize("model", REGISTRY)
-def test_parameters_read_from_the_source_are_the_real_ones(model) -> None:
-    real = {name: p.default for name, p in signature(detector_class(model)).parameters.items()}
-    found = parameters(model)
-    assert {name: real[name] for name in found} == found
-    plain = {n for n, v in real.items() if isinstance(v, bool | int | float | str)}
-    assert plain <= set(found)
+def test_parameters_of_the_registry_are_those_of_the_classes(model) -> None:
+    real = [(name, p.default) for name, p in signature(detector_class(model)).parameters.items()]
+    assert [(p.name, p.default) for p in REGISTRY[model].parameters] == real
 
 
 def test_seed_and_device_are_not_offered_twice() -> None:
     for model in REGISTRY:
-        assert not {"seed", "device", "threads"} & set(shown_parameters(model))
+        assert not {"seed", "device", "threads"} & {about.name for about in shown_parameters(model)}
 
 
 def test_the_paper_model_offers_encoder_lambda_size_depth_and_epochs() -> None:
-    assert {"encoder", "lambda_", "k", "depth", "epochs"} <= set(shown_parameters("an"))
-    assert parameters("an")["encoder"] in DESCRIBED["encoder"].options
+    shown = {about.name: about for about in shown_parameters("an")}
+    assert {"encoder", "lambda_", "k", "depth", "epochs"} <= set(shown)
+    assert shown["encoder"].default in shown["encoder"].options
 
 
 def test_without_a_run_the_page_says_what_to_do(home) -> None:
@@ -44,10 +42,10 @@ def test_the_form_follows_the_chosen_model(home) -> None:
     app = page(TRAIN, make_project())
     app.selectbox(key="model").set_value("an").run()
     no_problem(app)
-    assert app.selectbox(key="an-encoder").value == parameters("an")["encoder"]
+    assert app.selectbox(key="an-encoder").value == "gcn"
     app.selectbox(key="model").set_value("isolation-forest").run()
     assert not [box for box in app.selectbox if box.key == "an-encoder"]
-    assert app.number_input(key="isolation-forest-trees").value == parameters("isolation-forest")["trees"]
+    assert app.number_input(key="isolation-forest-trees").value == 200
 
 
 def test_a_model_that_needs_labels_cannot_be_started_without(home) -> None:

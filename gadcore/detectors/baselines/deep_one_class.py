@@ -13,7 +13,7 @@ of 1e-6, and c is the mean embedding of the labelled normal nodes before trainin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +29,6 @@ from gadcore.detectors.nn.training import Schedule
 from gadcore.detectors.nn.weights import Weights
 from gadcore.detectors.sphere.hypersphere import AN, N
 from gadcore.detectors.sphere.objective import CENTRE, first_centres
-from gadcore.detectors.sphere.sphere_members import Options
 from gadcore.errors import ModelError
 
 EPSILON = 1e-6
@@ -56,9 +55,6 @@ class DocN(N):
 
     encoder: str = "mlp"
     weight_decay: float = DECAY
-
-    def _options(self, *, one_class: bool) -> Options:
-        return replace(super()._options(one_class=one_class), weight_decay=self.weight_decay)
 
 
 @dataclass(eq=False, repr=False)

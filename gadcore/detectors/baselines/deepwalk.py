@@ -8,14 +8,14 @@ Saved: ``embedding`` (N, K), ``coefficients`` (K,), ``intercept`` (1,), ``scores
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.detectors.arrays import load_arrays, save_arrays
-from gadcore.detectors.base import BOTH, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import Detector, Given
 from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
 from gadcore.detectors.logistic import balanced, fit_logistic
 from gadcore.detectors.progress import Reporter
@@ -29,40 +29,27 @@ KEPT = 5
 _EMBEDDINGS: dict[tuple[Any, ...], FloatArray] = {}
 
 
+@dataclass(eq=False, repr=False)
 class DeepWalk(Detector):
     """Random walks, skip-gram, logistic regression."""
 
     name: ClassVar[str] = "deepwalk"
     revision: ClassVar[int] = 2
 
-    def __init__(
-        self, seed: int = 0, k: int = 32, length: int = 80, walks: int = 10, window: int = 10, epochs: int = 1
-    ) -> None:
-        self.seed, self.k, self.length, self.walks, self.window, self.epochs = (
-            seed,
-            k,
-            length,
-            walks,
-            window,
-            epochs,
-        )
+    seed: int = 0
+    k: int = 32
+    length: int = 80
+    walks: int = 10
+    window: int = 10
+    epochs: int = 1
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
-        report = Reporter(on_epoch, self.walks + 2)
+        report = Reporter(given.on_epoch, self.walks + 2)
         self.embedding_ = self._embed(graph, report)
-        self._classify(labels, validation)
+        self._classify(labels, given.validation)
         report.step(0.0 if self.auc_ is None else 1 - self.auc_, self.auc_, stage="classifier")
         self.history_ = report.history
-        return self
 
     def _embed(self, graph: Graph, report: Reporter) -> FloatArray:
         """Walks and skip-gram; they need no label, so the last few embeddings of this process are kept."""
@@ -105,18 +92,15 @@ class DeepWalk(Detector):
             of_folds = np.stack([z @ w[:, best] + b[best] for w, b in heads])
             self.out_of_fold_ = on_own_scale(self.scores_, of_folds, rows, fold)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        arrays = {"coefficients": self._coefficients, "scores": self.scores_, "embedding": self.embedding_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
-        save_arrays(folder, {name: array for name, array in arrays.items() if array is not None})
-        return {"intercept": self._intercept, "auc": self.auc_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.state["intercept"] = self._intercept
+        saved.arrays["coefficients"] = self._coefficients
+        if self.embedding_ is not None:
+            saved.arrays["embedding"] = self.embedding_
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        self._coefficients, self.scores_ = arrays["coefficients"], arrays["scores"]
-        self.embedding_, self.out_of_fold_ = arrays["embedding"], arrays.get("out_of_fold")
-        self._intercept, self.auc_, self.basis_, self.history_ = state["intercept"], state["auc"], BOTH, []
+    def _read(self, saved: SavedModel) -> None:
+        self._coefficients, self._intercept = saved.arrays["coefficients"], saved.state["intercept"]
+        self.embedding_ = saved.arrays["embedding"]
 
 
 def _fold_heads(

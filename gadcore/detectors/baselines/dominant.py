@@ -15,16 +15,15 @@ of the smallest mean score of its normal nodes, the paper's rule for methods tha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from gadcore.detectors.arrays import load_arrays, save_arrays
-from gadcore.detectors.base import NO_LABELS, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import NO_LABELS, Detector, Given
 from gadcore.detectors.nn.devices import pick_device, thread_count
 from gadcore.detectors.nn.encoders import FIRST, Encoder, glorot, make_encoder
 from gadcore.detectors.nn.ops import SparseMatrix
@@ -56,28 +55,19 @@ class Dominant(Detector):
     weights_: Weights = field(init=False)
     columns_: tuple[str, ...] = field(init=False)
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = NO_LABELS
         self.columns_ = attribute_columns(graph)
         with thread_count(self.threads):
             domain = Domain(graph, pick_device(self.device))
-            held = None if validation is None else validation.normal
+            held = None if given.validation is None else given.validation.normal
             task = ReconstructionTask(self._encoder(), domain, self._draw(domain), self.alpha, held)
             schedule = Schedule(self.epochs, self.lr, patience=self.patience)
-            trained = train(task, schedule, on_epoch=on_epoch)
+            trained = train(task, schedule, on_epoch=given.on_epoch)
             self.history_, self.weights_ = trained.history, task.weights
             with torch.no_grad():
                 self.scores_ = task.errors()[0].cpu().numpy()
                 self.embedding_ = task.embedding()[0].cpu().numpy()
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
         with thread_count(self.threads), torch.no_grad():
@@ -95,16 +85,14 @@ class Dominant(Detector):
         drawn["decoder"] = glorot((self.k, int(domain.x.shape[1])), generator)
         return Weights.stack([drawn], frozenset((FIRST,)), domain.device)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        save_arrays(folder, {**self.weights_.member(0), "scores": self.scores_})
-        return {"columns": list(self.columns_)}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays.update(self.weights_.member(0))
+        saved.state["columns"] = list(self.columns_)
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        self.scores_ = arrays.pop("scores")
-        tensors = {name: torch.tensor(array) for name, array in arrays.items()}
+    def _read(self, saved: SavedModel) -> None:
+        tensors = {name: torch.tensor(array) for name, array in saved.own.items()}
         self.weights_ = Weights.stack([tensors], frozenset((FIRST,)), pick_device(self.device))
-        self.columns_, self.basis_, self.history_ = tuple(state["columns"]), NO_LABELS, []
+        self.columns_ = tuple(saved.state["columns"])
 
 
 class ReconstructionTask:

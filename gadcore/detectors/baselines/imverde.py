@@ -20,8 +20,7 @@ Saved: the classifier's weights by name, ``embedding`` (N, K), ``scores`` (N,).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +28,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gadcore.detectors.base import Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import Detector, Given
 from gadcore.detectors.nn.encoders import Encoder, Mlp, glorot
 from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.supervised import Supervised, SupervisedTask
@@ -54,22 +54,13 @@ class ImVerde(Supervised):
     batches: int = 400
     table_: FloatArray = field(init=False)
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.check_labels(labels)
-        report = Reporter(on_epoch, self.batches)
+        report = Reporter(given.on_epoch, self.batches)
         self.table_ = walk_embedding(graph, labels, self.k, self.batches, self.seed, report)
-        super().fit(graph, labels, validation=validation, on_epoch=on_epoch)
+        super()._fit(graph, labels, given)
         self.embedding_ = self.table_
         self.history_ = report.history + self.history_
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
         return Detector.score_new(self, graph)
@@ -103,8 +94,8 @@ class ImVerde(Supervised):
         both = torch.cat([by_x.softmax(2), by_walk.softmax(2)], dim=2)
         return by_x, by_walk, torch.bmm(both, weights["joint.weight"])
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        super()._read(folder, state)
+    def _read(self, saved: SavedModel) -> None:
+        super()._read(saved)
         self.embedding_ = self.table_
 
 

@@ -10,15 +10,15 @@ Saved: ``support`` (S, D), ``dual`` (S,), ``offset`` (1,), ``gamma`` (1,), ``sco
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import load_arrays, save_arrays
-from gadcore.detectors.base import NORMAL_ONLY, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import NORMAL_ONLY, Detector, Given
 from gadcore.detectors.progress import Reporter
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
@@ -27,28 +27,21 @@ GAMMAS = tuple(10.0**e for e in range(-3, 4))
 CHUNK = 4096  # rows scored at once: the kernel block is CHUNK × S
 
 
+@dataclass(eq=False, repr=False)
 class Osvm(Detector):
     """One-class SVM with an RBF kernel; ``nu`` bounds the share of normal labels left outside."""
 
     name: ClassVar[str] = "osvm"
     needs: ClassVar[str] = NORMAL_ONLY
 
-    def __init__(self, seed: int = 0, nu: float = 0.5) -> None:
-        self.seed, self.nu = seed, nu
+    seed: int = 0
+    nu: float = 0.5
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.check_labels(labels)
         self.basis_ = NORMAL_ONLY
-        report = Reporter(on_epoch, len(GAMMAS) + 1)
-        train, held = _hold_out(labels.normal, validation, self.seed)
+        report = Reporter(given.on_epoch, len(GAMMAS) + 1)
+        train, held = _hold_out(labels.normal, given.validation, self.seed)
         losses = []
         for gamma in GAMMAS:
             self._learn(graph.x, train, labels, gamma)
@@ -58,7 +51,6 @@ class Osvm(Detector):
         self.scores_ = self._score(graph.x)
         report.step(min(losses))
         self.history_ = report.history
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
         return self._score(graph.x)
@@ -83,16 +75,13 @@ class Osvm(Detector):
             parts.append(self._offset - np.exp(-self._gamma * np.maximum(distance, 0)) @ self._dual)
         return np.concatenate(parts).astype(np.float32)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        arrays = {"support": self._support, "dual": self._dual, "scores": self.scores_}
-        save_arrays(folder, arrays)
-        return {"offset": self._offset, "gamma": self._gamma, "basis": self.basis_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays.update(support=self._support, dual=self._dual)
+        saved.state.update(offset=self._offset, gamma=self._gamma)
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        self._support, self._dual, self.scores_ = arrays["support"], arrays["dual"], arrays["scores"]
-        self._offset, self._gamma, self.basis_ = state["offset"], state["gamma"], state["basis"]
-        self.history_ = []
+    def _read(self, saved: SavedModel) -> None:
+        self._support, self._dual = saved.arrays["support"], saved.arrays["dual"]
+        self._offset, self._gamma = saved.state["offset"], saved.state["gamma"]
 
 
 def _hold_out(normal: IntArray, validation: Labels | None, seed: int) -> tuple[IntArray, IntArray]:

@@ -1,4 +1,4 @@
-"""Floors that every graph model must beat: attributes without edges, and edges without attributes.
+"""What every graph model must beat: attributes without edges, and edges without attributes.
 
 ``isolation-forest``   random axis cuts on X isolate rare rows early (Liu et al. 2008); no labels, no edges.
 ``label-propagation``  F ← α Â F + (1 − α) Y with class-balanced Y (Zhou et al. 2004); no attributes.
@@ -11,49 +11,40 @@ path length that ends in this leaf, already divided by the expected one, 0 insid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import load_arrays, normalised_adjacency, save_arrays
-from gadcore.detectors.base import BOTH, NO_LABELS, Detector, OnEpoch
-from gadcore.detectors.baselines.linear import usable
-from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
+from gadcore.detectors.arrays import SavedModel, check_columns, normalised_adjacency
+from gadcore.detectors.base import BOTH, NO_LABELS, Detector, Given
+from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale, usable
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.progress import Reporter
-from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 
 CHUNK = 2048  # rows made dense at once
 EULER = 0.5772156649
+TRACE = 1e-3  # share of the mean mass that every node has of both classes
 ALPHAS = (0.5, 0.8, 0.9, 0.95)  # how far verdicts travel
 
 
+@dataclass(eq=False, repr=False)
 class IsolationForest(Detector):
     """Rows that random cuts isolate early score high: 2^(−mean path length / expected)."""
 
-    name = "isolation-forest"
-    needs = NO_LABELS
+    name: ClassVar[str] = "isolation-forest"
+    needs: ClassVar[str] = NO_LABELS
 
-    def __init__(self, seed: int = 0, trees: int = 200, sample: int = 256) -> None:
-        self.seed = seed
-        self.trees = trees
-        self.sample = sample
+    seed: int = 0
+    trees: int = 200
+    sample: int = 256
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         """Grow the trees on all nodes; no label and no weight is used, so the AUC on labels is honest."""
         from sklearn.ensemble import IsolationForest as Forest
 
@@ -63,19 +54,14 @@ class IsolationForest(Detector):
         forest.fit(_small_indices(graph.x))
         self.forest_ = _flatten([tree.tree_ for tree in forest.estimators_], size)
         self.n_features_ = graph.n_features
-        report = Reporter(on_epoch, -(-graph.n_nodes // CHUNK))
+        report = Reporter(given.on_epoch, -(-graph.n_nodes // CHUNK))
         self.scores_ = self._score(graph.x, report)
         both = len(labels.normal) and len(labels.anomalous)
         self.auc_ = auc(labels.targets, self.scores_[labels.indices]) if both else None
         self.history_ = report.history
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
-        if graph.n_features != self.n_features_:
-            raise ModelError(
-                f"The model was trained on {self.n_features_} attributes; this graph has {graph.n_features}. "
-                "Read the new nodes with the columns of the first graph, or retrain."
-            )
+        check_columns(self.n_features_, graph.n_features)
         return self._score(graph.x, Reporter(None, 0))
 
     def _score(self, x: Features, report: Reporter) -> FloatArray:
@@ -87,51 +73,38 @@ class IsolationForest(Detector):
             report.step(float(parts[-1].mean()), stage="scoring")
         return np.concatenate(parts).astype(np.float32)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        save_arrays(folder, {"scores": self.scores_, **self.forest_})
-        return {"auc": self.auc_, "basis": self.basis_, "n_features": self.n_features_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays.update(self.forest_)
+        saved.state["n_features"] = self.n_features_
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        self.forest_ = load_arrays(folder)
-        self.scores_ = self.forest_.pop("scores")
-        self.auc_, self.basis_, self.n_features_ = state["auc"], state["basis"], state["n_features"]
-        self.history_ = []
+    def _read(self, saved: SavedModel) -> None:
+        self.forest_, self.n_features_ = saved.own, saved.state["n_features"]
 
 
+@dataclass(eq=False, repr=False)
 class LabelPropagation(Detector):
     """Verdicts spread along edges; the score is the share of anomalous mass that arrives."""
 
-    name = "label-propagation"
-    needs = BOTH
+    name: ClassVar[str] = "label-propagation"
+    needs: ClassVar[str] = BOTH
 
-    def __init__(
-        self, seed: int = 0, alphas: Sequence[float] | None = None, steps: int = 50, folds: int = 5
-    ) -> None:
-        self.seed = seed
-        self.alphas = alphas
-        self.steps = steps
-        self.folds = folds
+    seed: int = 0
+    alphas: Sequence[float] | None = None
+    steps: int = 50
+    folds: int = 5
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
         nodes, y = labels.indices, labels.targets
         own = labels.weights
-        held = validation if usable(validation) else None
+        held = given.validation if usable(given.validation) else None
         fold = None if held else label_folds(y, self.folds, self.seed)
         weights = [balanced(y, own)]
         if fold is not None:
             weights += [balanced(y, np.where(fold == f, 0.0, own)) for f in range(int(fold.max()) + 1)]
         adjacency = normalised_adjacency(graph)
         alphas = ALPHAS if self.alphas is None else self.alphas
-        report = Reporter(on_epoch, len(alphas))
+        report = Reporter(given.on_epoch, len(alphas))
         best = -1.0
         for alpha in alphas:
             shares = propagated_shares(adjacency, nodes, y, np.stack(weights, axis=1), alpha, self.steps)
@@ -148,7 +121,6 @@ class LabelPropagation(Detector):
         self.labelled_ = [str(graph.node_ids[i]) for i in nodes]
         self.weights_ = np.where(y == 1, 1.0, -1.0) * weights[0]
         self.history_ = report.history
-        return self
 
     @staticmethod
     def _quality(
@@ -172,19 +144,13 @@ class LabelPropagation(Detector):
         shares = propagated_shares(adjacency, nodes, y, weight, self.alpha_, self.steps)
         return shares[:, 0].astype(np.float32)
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        arrays: dict[str, npt.NDArray[Any]] = {"scores": self.scores_, "weights": self.weights_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
-        save_arrays(folder, arrays)
-        return {"auc": self.auc_, "basis": self.basis_, "alpha": self.alpha_, "labelled": self.labelled_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays["weights"] = self.weights_
+        saved.state.update(alpha=self.alpha_, labelled=self.labelled_)
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        self.scores_, self.weights_ = arrays["scores"], arrays["weights"]
-        self.out_of_fold_ = arrays.get("out_of_fold")
-        self.auc_, self.basis_ = state["auc"], state["basis"]
-        self.alpha_, self.labelled_, self.history_ = state["alpha"], state["labelled"], []
+    def _read(self, saved: SavedModel) -> None:
+        self.weights_ = saved.arrays["weights"]
+        self.alpha_, self.labelled_ = saved.state["alpha"], saved.state["labelled"]
 
 
 def propagated_shares(
@@ -203,7 +169,7 @@ def propagated_shares(
     for _ in range(steps):
         mass = alpha * (adjacency @ mass) + (1 - alpha) * start
     # A trace of both classes: a node that hardly any mass reaches stays near ½ instead of at an extreme.
-    trace = 1e-3 * mass.sum(axis=0, keepdims=True) / n
+    trace = TRACE * mass.sum(axis=0, keepdims=True) / n
     normal, anomalous = np.split(mass + trace, 2, axis=1)
     return np.asarray(anomalous / (normal + anomalous))
 

@@ -137,7 +137,7 @@ class FeedForward(Mlp):
 
 
 @dataclass(frozen=True)
-class Appnp(Mlp):
+class PageRankMlp(Mlp):
     """An MLP whose outputs spread by personalised PageRank with teleport α over T steps."""
 
     steps: int = 10
@@ -218,7 +218,7 @@ def make_encoder(name: str, *, depth: int, width: int, k: int, skip: bool = Fals
     if name in ("sage", "gat"):
         layer = {"sage": "SAGEConv", "gat": "GATConv"}[name]
         return MessagePassing(depth, width, k, skip, layer)
-    kinds: dict[str, type[Encoder]] = {"gcn": Gcn, "mlp": FeedForward, "appnp": Appnp}
+    kinds: dict[str, type[Encoder]] = {"gcn": Gcn, "mlp": FeedForward, "appnp": PageRankMlp}
     if name not in kinds:
         raise ModelError(f"There is no encoder {name!r}. Expected one of: {', '.join(ENCODERS)}.")
     return kinds[name](depth, width, k, skip)

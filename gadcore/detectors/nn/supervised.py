@@ -13,16 +13,15 @@ model.safetensors has the weights of the first member by name, the arrays of ``e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from gadcore.detectors.arrays import load_arrays, save_arrays
-from gadcore.detectors.base import Detector, OnEpoch, Progress
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import Detector, Given, OnEpoch, Progress
 from gadcore.detectors.folds import assign_folds, folds_of
 from gadcore.detectors.held_out import on_own_scale
 from gadcore.detectors.nn.devices import pick_device, thread_count
@@ -85,34 +84,25 @@ class Supervised(Detector):
         """Work before training (pre-training, centres); returns its history."""
         return []
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
         self.columns_ = attribute_columns(graph)
         with thread_count(self.threads):
             domain = Domain(graph, pick_device(self.device))
-            assigned = {} if validation else assign_folds(graph, labels, self.folds, seed=self.seed)
+            assigned = {} if given.validation else assign_folds(graph, labels, self.folds, seed=self.seed)
             fold = folds_of(graph, labels, assigned) if assigned else None
             each = 1 if fold is None else 2 + int(fold.max())
             weights = self._first_weights(domain, self.grid() * each)
-            task = SupervisedTask(self, domain, weights, labels, fold, validation, on_epoch)
+            task = SupervisedTask(self, domain, weights, labels, fold, given.validation, given.on_epoch)
             early = self.prepare(domain, weights, task)
             schedule = Schedule(self.epochs, self.lr, self.weight_decay, patience=self.patience)
-            trained = train(task, schedule, on_epoch=on_epoch)
+            trained = train(task, schedule, on_epoch=given.on_epoch)
             self.history_ = early + trained.history
             measured = trained.best[::each]
             chosen = int(np.argmax(measured)) if np.isfinite(measured).any() else self.fallback()
             self.auc_ = float(measured[chosen]) if np.isfinite(measured[chosen]) else None
             kept = range(chosen * each, (chosen + 1) * each)
             self._score(domain, labels, fold, weights.select(kept))
-        return self
 
     def score_new(self, graph: Graph) -> FloatArray:
         with thread_count(self.threads), torch.no_grad():
@@ -139,23 +129,18 @@ class Supervised(Detector):
     def _any(self) -> str:
         return next(iter(self.weights_.tensors))
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        extra = {name: getattr(self, attribute) for name, attribute in self.extras.items()}
-        arrays = {**self.weights_.member(0), **extra, "scores": self.scores_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
-        save_arrays(folder, arrays)
-        return {"columns": list(self.columns_), "auc": self.auc_, "basis": self.basis_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays.update(self.weights_.member(0))
+        saved.arrays.update({name: getattr(self, attribute) for name, attribute in self.extras.items()})
+        saved.state["columns"] = list(self.columns_)
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        self.scores_, self.out_of_fold_ = arrays.pop("scores"), arrays.pop("out_of_fold", None)
+    def _read(self, saved: SavedModel) -> None:
+        arrays = saved.own
         for name, attribute in self.extras.items():
             setattr(self, attribute, arrays.pop(name))
         tensors = {name: torch.tensor(array) for name, array in arrays.items()}
         self.weights_ = Weights.stack([tensors], TABLES, pick_device(self.device))
-        self.columns_, self.auc_, self.basis_ = tuple(state["columns"]), state["auc"], state["basis"]
-        self.history_ = []
+        self.columns_ = tuple(saved.state["columns"])
 
 
 class SupervisedTask:

@@ -1,7 +1,7 @@
-"""``an+``, the product default: see detector.py."""
+"""``an+``, the product default: see ensemble.py."""
 
 from __future__ import annotations
 
-from gadcore.detectors.plus.detector import AnPlus
+from gadcore.detectors.plus.ensemble import AnPlus
 
 __all__ = ["AnPlus"]

@@ -43,10 +43,15 @@ def percentile_among(reference: npt.NDArray[Any], values: npt.NDArray[Any]) -> A
 
 def percentile_between(reference: npt.NDArray[Any], values: npt.NDArray[Any]) -> Array:
     """The percentile ranks of ``reference``, interpolated: a value off by a rounding error keeps its rank."""
-    levels, place = np.unique(reference, return_inverse=True)
+    return np.asarray(np.interp(values, *rank_levels(reference)))
+
+
+def rank_levels(scores: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Array]:
+    """Distinct scores, ascending, and the percentile rank of each."""
+    levels, place = np.unique(scores, return_inverse=True)
     ranks = np.zeros(len(levels))
-    ranks[place] = percentile_ranks(reference)
-    return np.asarray(np.interp(values, levels, ranks))
+    ranks[place] = percentile_ranks(scores)
+    return levels, ranks
 
 
 def member_weights(
@@ -132,11 +137,6 @@ def _soft(quality: Array, prior: Array, anomalous: float, normal: float, softnes
     weights /= weights.sum()
     weights[weights < NEGLIGIBLE] = 0.0
     return np.asarray(weights / weights.sum())
-
-
-def weighted_mean(weights: Array, ranks: npt.NDArray[Any]) -> Array:
-    """Σ_m ω_m p_m over the first axis."""
-    return np.asarray(weights @ ranks, dtype=np.float64)
 
 
 def weighted_spread(weights: Array, ranks: npt.NDArray[Any]) -> Array:

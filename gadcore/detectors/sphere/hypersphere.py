@@ -1,7 +1,7 @@
 """The paper's model: ``AN`` learns from both labels, ``N`` from normal ones only.
 
 A graph encoder pulls the embeddings of normal nodes to a centre c and, in AN, pushes anomalous ones out by a
-differentiable AUC (equations in sphere.py). c is the mean embedding of the labelled-normal nodes after the
+differentiable AUC (equations in objective.py). c is the mean embedding of the labelled-normal nodes after the
 first forward pass and stays where it is. Two graph convolutions are used on every graph ("three-layer" read
 as input, hidden, output); ``depth=3`` is the other reading. Adam 1e-3, at most 500 epochs (``epochs=1000``
 for the paper's Photo and Computers), λ from {1, 10, …, 10⁴}, early stopping. ``validation`` selects λ and
@@ -21,16 +21,15 @@ the rows of the first weight) and ``basis``; model.safetensors, which is read wi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from gadcore.detectors.arrays import load_arrays, save_arrays
-from gadcore.detectors.base import BOTH, NORMAL_ONLY, Detector, OnEpoch
+from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import BOTH, NORMAL_ONLY, Detector, Given
 from gadcore.detectors.nn.devices import pick_device, thread_count
-from gadcore.detectors.sphere.fitting import fit_members
-from gadcore.detectors.sphere.sphere_members import Members, MemberSpec, Options, restore_members
+from gadcore.detectors.sphere.fit_spheres import fit_spheres
+from gadcore.detectors.sphere.fitted_spheres import FittedSpheres, SphereOptions, SphereSpec, restore_spheres
 from gadcore.errors import ModelError
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
@@ -57,57 +56,55 @@ class Hypersphere(Detector):
     warm_epochs: int = 50
     device: str = "auto"
     threads: int | None = None
-    members_: Members = field(init=False)  # the selected member with its folds
+    spheres_: FittedSpheres = field(init=False)  # the selected member with its folds
 
     def score_new(self, graph: Graph) -> FloatArray:
         """Scores of every node of a grown graph with the weights as they are."""
         with thread_count(self.threads):
-            scores: FloatArray = self.members_.score_new(graph)[0]
+            scores: FloatArray = self.spheres_.score_new(graph)[0]
             return scores
 
-    def _spec(self, lambda_: float) -> MemberSpec:
-        return MemberSpec(lambda_, self.seed, self.encoder, self.skip, self.depth)
+    def _spec(self, lambda_: float) -> SphereSpec:
+        return SphereSpec(lambda_, self.seed, self.encoder, self.skip, self.depth)
 
-    def _options(self, *, one_class: bool) -> Options:
-        return Options(
-            width=self.width,
-            k=self.k,
-            epochs=self.epochs,
-            lr=self.lr,
-            patience=self.patience,
-            folds=self.folds,
-            warm_epochs=self.warm_epochs,
-            device=self.device,
-            one_class=one_class,
+    def _options(self) -> SphereOptions:
+        return SphereOptions.of(self.get_params(), one_class=isinstance(self, N))
+
+    def _trained(
+        self,
+        graph: Graph,
+        labels: Labels,
+        specs: list[SphereSpec],
+        given: Given,
+        earlier: FittedSpheres | None,
+    ) -> FittedSpheres:
+        return fit_spheres(
+            graph,
+            labels,
+            specs,
+            self._options(),
+            validation=given.validation,
+            warm_start=earlier,
+            on_epoch=given.on_epoch,
         )
 
-    def _adopt(self, members: Members) -> None:
+    def _adopt(self, spheres: FittedSpheres) -> None:
         """Set the fitted attributes from the selected member."""
-        self.members_ = members
-        self.scores_ = members.scores[0]
-        self.embedding_, self.centre_ = members.embedding(0), members.centre(0)
-        self.out_of_fold_ = None if members.out_of_fold is None else members.out_of_fold[0]
-        self.auc_ = None if np.isnan(members.auc[0]) else float(members.auc[0])
-        self.history_ = members.history
+        self.spheres_ = spheres
+        self.scores_ = spheres.scores[0]
+        self.embedding_, self.centre_ = spheres.embedding(0), spheres.centre(0)
+        self.out_of_fold_ = None if spheres.out_of_fold is None else spheres.out_of_fold[0]
+        self.auc_ = None if np.isnan(spheres.auc[0]) else float(spheres.auc[0])
+        self.history_ = spheres.history
 
-    def _write(self, folder: Path) -> dict[str, Any]:
-        arrays = {**self.members_.arrays(), "scores": self.scores_}
-        if self.out_of_fold_ is not None:
-            arrays["out_of_fold"] = self.out_of_fold_
-        save_arrays(folder, arrays)
-        return {**self.members_.state(), "basis": self.basis_}
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays.update(self.spheres_.arrays())
+        saved.state.update(self.spheres_.state())
 
-    def _read(self, folder: Path, state: dict[str, Any]) -> None:
-        arrays = load_arrays(folder)
-        options = self._options(one_class=isinstance(self, N))
-        try:
-            self.members_ = restore_members(arrays, state, options, pick_device(self.device))
-            self.scores_, self.basis_ = arrays["scores"], state["basis"]
-        except (KeyError, IndexError, RuntimeError) as error:
-            raise ModelError(f"{folder} holds no complete {self.name!r} model ({error}).") from error
-        self.out_of_fold_ = arrays.get("out_of_fold")
-        self.auc_ = state["auc"][0]
-        self.history_ = []
+    def _read(self, saved: SavedModel) -> None:
+        device = pick_device(self.device)
+        self.spheres_ = restore_spheres(saved.arrays, saved.state, self._options(), device)
+        self.auc_ = saved.state["auc"][0]
 
 
 @dataclass(eq=False, repr=False)
@@ -119,50 +116,33 @@ class AN(Hypersphere):
 
     lambda_: float | str = "auto"
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
-        earlier = warm_start.members_ if isinstance(warm_start, AN) else None
+        earlier = given.warm_start.spheres_ if isinstance(given.warm_start, AN) else None
         with thread_count(self.threads):
-            members = fit_members(
-                graph,
-                labels,
-                self._specs(earlier),
-                self._options(one_class=False),
-                validation=validation,
-                warm_start=earlier,
-                on_epoch=on_epoch,
-            )
-            self._adopt(members.select(self._best(members)))
-        return self
+            spheres = self._trained(graph, labels, self._specs(earlier), given, earlier)
+            self._adopt(spheres.select(self._best(spheres)))
 
     @property
     def selected_lambda_(self) -> float:
-        return self.members_.specs[0].lambda_
+        return self.spheres_.specs[0].lambda_
 
-    def _specs(self, earlier: Members | None) -> list[MemberSpec]:
+    def _specs(self, earlier: FittedSpheres | None) -> list[SphereSpec]:
         if earlier is not None and earlier.specs[0] in self._grid():
             return list(earlier.specs)
         return self._grid()
 
-    def _grid(self) -> list[MemberSpec]:
+    def _grid(self) -> list[SphereSpec]:
         if self.lambda_ == "auto":
             return [self._spec(value) for value in LAMBDAS]
         if isinstance(self.lambda_, str) or self.lambda_ < 0:
             raise ModelError(f"lambda_={self.lambda_!r}. Expected: 'auto' or a number of 0 or more.")
         return [self._spec(float(self.lambda_))]
 
-    def _best(self, members: Members) -> int:
-        if not np.isnan(members.auc).all():
-            return int(np.nanargmax(members.auc))
-        grid = [spec.lambda_ for spec in members.specs]
+    def _best(self, spheres: FittedSpheres) -> int:
+        if not np.isnan(spheres.auc).all():
+            return int(np.nanargmax(spheres.auc))
+        grid = [spec.lambda_ for spec in spheres.specs]
         return grid.index(FALLBACK_LAMBDA) if FALLBACK_LAMBDA in grid else 0
 
 
@@ -173,35 +153,19 @@ class N(Hypersphere):
     name: ClassVar[str] = "n"
     needs: ClassVar[str] = NORMAL_ONLY
 
-    def fit(
-        self,
-        graph: Graph,
-        labels: Labels,
-        *,
-        validation: Labels | None = None,
-        on_epoch: OnEpoch | None = None,
-        warm_start: Detector | None = None,
-    ) -> Self:
+    def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.check_labels(labels)
         self.basis_ = NORMAL_ONLY
-        earlier = warm_start.members_ if isinstance(warm_start, N) else None
+        earlier = given.warm_start.spheres_ if isinstance(given.warm_start, N) else None
         only = Labels(labels.normal, labels.anomalous[:0], inclusion=labels.inclusion, weight=labels.weight)
         with thread_count(self.threads):
-            members = fit_members(
-                graph,
-                only,
-                [self._spec(0.0)],
-                self._options(one_class=True),
-                validation=validation,
-                warm_start=earlier,
-                on_epoch=on_epoch,
-            )
-            self._adopt(members)
-        self.auc_ = self._unseen_auc(labels if validation is None else validation, validation is not None)
-        return self
+            self._adopt(self._trained(graph, only, [self._spec(0.0)], given, earlier))
+        self.auc_ = self._unseen_auc(labels, given.validation)
 
-    def _unseen_auc(self, labels: Labels, held_out: bool) -> float | None:
+    def _unseen_auc(self, labels: Labels, validation: Labels | None) -> float | None:
         """AUC on labels that training did not see: it sees no anomalous one, and normal ones by fold."""
+        held_out = validation is not None
+        labels = labels if validation is None else validation
         scores = self.scores_.copy() if held_out else self.out_of_fold_
         if scores is None or not len(labels.anomalous) or not len(labels.normal):
             return None

@@ -31,10 +31,10 @@ CENTRE = "centre"
 PAIRS = 2**22  # (anomalous, normal) pairs of scores that are compared at a time
 
 FloatMatrix = npt.NDArray[np.float32]
-Judge = Callable[["SphereTask"], Values]
+SphereJudge = Callable[["SphereTask"], Values]
 
 
-class Sphere:
+class SphereBatch:
     """M encoders of one architecture, each with its centre (M, K)."""
 
     def __init__(self, encoder: Encoder, weights: Weights, centres: Tensor) -> None:
@@ -43,7 +43,7 @@ class Sphere:
     @classmethod
     def from_members(
         cls, encoder: Encoder, members: Sequence[dict[str, npt.NDArray[Any]]], device: torch.device
-    ) -> Sphere:
+    ) -> SphereBatch:
         """From arrays of each member, as ``member`` gives them."""
         tensors = [{name: torch.tensor(array) for name, array in one.items()} for one in members]
         centres = torch.stack([one.pop(CENTRE) for one in tensors]).to(device)
@@ -57,8 +57,8 @@ class Sphere:
         """(M, n) squared distances to the centre."""
         return (self.embed(field) - self.centres[:, None, :]).square().sum(dim=2)
 
-    def select(self, members: Sequence[int]) -> Sphere:
-        return Sphere(self.encoder, self.weights.select(members), self.centres[list(members)])
+    def select(self, members: Sequence[int]) -> SphereBatch:
+        return SphereBatch(self.encoder, self.weights.select(members), self.centres[list(members)])
 
     def member(self, index: int) -> dict[str, npt.NDArray[np.float32]]:
         """Arrays of one member, its centre among them."""
@@ -143,11 +143,11 @@ class SphereTask:
 
     def __init__(
         self,
-        sphere: Sphere,
+        sphere: SphereBatch,
         field: Field,
         lambdas: Tensor,
         weights: tuple[Tensor, Tensor],
-        judge: Judge | None,
+        judge: SphereJudge | None,
         measures_auc: bool,
     ) -> None:
         self.sphere, self.field, self.lambdas = sphere, field, lambdas
@@ -203,7 +203,7 @@ def label_weights(labels: Labels, held_out: npt.NDArray[np.bool_]) -> tuple[Floa
     return normal, anomalous
 
 
-def validation_judge(domain: Domain, encoder: Encoder, validation: Labels, *, one_class: bool) -> Judge:
+def validation_judge(domain: Domain, encoder: Encoder, validation: Labels, *, one_class: bool) -> SphereJudge:
     """(M,) AUC on validation labels; with ``one_class`` minus the mean score of its normal nodes."""
     nodes = validation.normal if one_class else validation.indices
     field, truth = domain.field(nodes, encoder.hops), validation.targets
@@ -215,7 +215,7 @@ def validation_judge(domain: Domain, encoder: Encoder, validation: Labels, *, on
     return judge
 
 
-def fold_judge(labels: Labels, folds: npt.NDArray[np.int64], specs: int, *, one_class: bool) -> Judge:
+def fold_judge(labels: Labels, folds: npt.NDArray[np.int64], specs: int, *, one_class: bool) -> SphereJudge:
     """The same measures on held-out labels, mean over folds; a spec and its folds share the value."""
     truth, count = labels.targets, int(folds.max()) + 1
 

@@ -3,7 +3,7 @@
     explain(graph, model_folder, scores, labels, node) -> Explanation    parts that add up to the score
     reasons(graph, model_folder, nodes) -> list[list[str]]               short sentences for the queue
 
-For models with an account (an, n, sgc-lr, xgb-graph, an+; models.py) the parts are exact. Others get reasons
+For models with an account (those that the registry of detectors says) the parts are exact. Others get reasons
 from peers and neighbours only, and the explanation says so.
 """
 
@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.detectors.accounts import Account
+from gadcore.detectors.surroundings import Variants, affordable_edges, view_of
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
-from gadcore.insight.explain.accounts import Account
 from gadcore.insight.explain.columns import Columns
 from gadcore.insight.explain.models import Model, read_model
 from gadcore.insight.explain.sentences import (
@@ -30,7 +31,6 @@ from gadcore.insight.explain.sentences import (
     standing_text,
     tendency,
 )
-from gadcore.insight.explain.view import Variants, affordable_edges, view_of
 from gadcore.insight.similar import nearest, space_of
 from gadcore.metrics import percentile_ranks
 from gadcore.records import Explanation, Part, QueueRow
@@ -58,7 +58,7 @@ def explain(
 
     ``directions`` (N, r) of the graph tell what is alike where the model's embedding has no say.
     """
-    model = read_model(model_folder, graph)
+    model = read_model(model_folder)
     view = view_of(graph)
     tried = affordable_edges(view, model.steps, EDGES, FEWEST)
     variants = Variants(view, node, _edges_to_try(graph, scores, node, tried))
@@ -96,7 +96,7 @@ def reasons(
     graph: Graph, model_folder: Path, nodes: Iterable[int], scores: Scores | None = None
 ) -> list[list[str]]:
     """Up to three short sentences per node, from the run's scores and the labels it was trained on."""
-    model = read_model(model_folder, graph)
+    model = read_model(model_folder)
     ranked = model.scores if scores is None else scores
     if ranked is None or len(ranked) != graph.n_nodes:
         return [[] for _ in nodes]

@@ -15,14 +15,14 @@ from gadcore.records import Attribute
 
 
 @dataclass(frozen=True)
-class Standing:
+class PeerStanding:
     """Where a number stands among the nodes that have one, in % of them; equal values are in neither."""
 
     below: float  # nodes with a lower value
     above: float  # nodes with a higher value
 
     @classmethod
-    def among(cls, ordered: npt.NDArray[Any], value: float) -> Standing:
+    def among(cls, ordered: npt.NDArray[Any], value: float) -> PeerStanding:
         """The place of a value in an ascending array."""
         low, high = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
         count = max(1, len(ordered))
@@ -85,7 +85,7 @@ class Columns:
         """Whether the reader took the column for dates."""
         return column in self._dates
 
-    def standing(self, column: str, node: int) -> Standing | None:
+    def standing(self, column: str, node: int) -> PeerStanding | None:
         """Where a number or date of a node stands; None for other columns and empty cells."""
         if column not in self._dates and not self._is_number(column):
             return None
@@ -94,7 +94,7 @@ class Columns:
             finite = self._numbers[column]
             self._ordered[column] = np.sort(finite[np.isfinite(finite)])
         value = float(self._numbers[column][node])
-        return Standing.among(self._ordered[column], value) if np.isfinite(value) else None
+        return PeerStanding.among(self._ordered[column], value) if np.isfinite(value) else None
 
     def _as_numbers(self, column: str) -> npt.NDArray[np.float64]:
         """(N,) values, dates as seconds, nan where there is none."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.graph import Graph, IntArray
-from gadcore.insight.explain.columns import Columns, Standing
+from gadcore.insight.explain.columns import Columns, PeerStanding
 from gadcore.metrics import percentile_ranks
 from gadcore.records import Attribute
 
@@ -34,7 +34,7 @@ KEPT = 4
 
 
 def attribute_sentence(
-    attribute: Attribute, standing: Standing | None = None, *, date: bool = False
+    attribute: Attribute, standing: PeerStanding | None = None, *, date: bool = False
 ) -> str | None:
     """E.g. "cash share 0.41: top 2 % of nodes"; None for what is usual. Numbers come with their standing."""
     told = f"{attribute.column.replace('_', ' ')} {attribute.value}"
@@ -49,7 +49,7 @@ def attribute_sentence(
     return None
 
 
-def standing_text(standing: Standing, *, date: bool = False) -> str:
+def standing_text(standing: PeerStanding, *, date: bool = False) -> str:
     """E.g. "higher than 81 % of nodes", "lowest 3 % of nodes", "the median, as of 40 % of nodes"."""
     more, least = ("later", "earliest") if date else ("higher", "lowest")
     if standing.below >= HALF:
@@ -190,7 +190,7 @@ def _feature_sentence(graph: Graph, node: int, feature: int) -> str | None:
         return f"has {name}" if name == str(feature) else f"has attribute {name}"
     column = np.asarray(graph.x[:, feature])
     below, above = (float(100 * np.mean(part)) for part in (column < column[node], column > column[node]))
-    standing = Standing(below, above)
+    standing = PeerStanding(below, above)
     attribute = Attribute(graph.feature_names[feature], f"{value:.3g}", standing.percentile, None)
     return attribute_sentence(attribute, standing)
 

@@ -10,36 +10,35 @@ One backward pass over the receptive field, in numpy.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import share_scale
+from gadcore.detectors.accounts import Account, Accountable, Share, dense_row
+from gadcore.detectors.arrays import Arrays, SavedModel, share_scale
+from gadcore.detectors.surroundings import Array, Variants
 from gadcore.graph import Graph, IntArray
-from gadcore.insight.explain.accounts import Account, dense_row
-from gadcore.insight.explain.view import Array, Variants
 
-ACCOUNTABLE = ("gcn", "mlp")
+ACCOUNTABLE = ("gcn", "mlp")  # encoders that are piecewise linear in X
 
 
 @dataclass(frozen=True)
-class Field:
-    """Nested node sets around v: ``nodes[0]`` the widest, ``blocks[ℓ]`` = Â[nodes[ℓ+1], nodes[ℓ]]."""
-
-    nodes: list[IntArray]
-    blocks: list[Any]
-
-
-@dataclass(frozen=True)
-class Sphere:
-    """One member: layers (D, H), …, (H, K), the centre and, maybe, the skip weight."""
+class SphereAccount(Accountable):
+    """One sphere: layers (D, H), …, (H, K), the centre and, maybe, the skip weight."""
 
     layers: list[npt.NDArray[np.float32]]
     centre: npt.NDArray[np.float32]
     skip: npt.NDArray[np.float32] | None
     on_graph: bool
+
+    @classmethod
+    def of(cls, spec: dict[str, Any], arrays: Arrays, prefix: str) -> Self:
+        """That of a spec (fitted_spheres.py) whose encoder is accountable."""
+        layers = [arrays[f"{prefix}layer{i}.weight"] for i in range(spec["depth"])]
+        skip = arrays.get(f"{prefix}skip.weight") if spec["skip"] else None
+        return cls(layers, arrays[f"{prefix}centre"], skip, spec["encoder"] == "gcn")
 
     def raw(self, variants: Variants) -> Array:
         field = self._field(variants)
@@ -70,7 +69,7 @@ class Sphere:
         nodes[node] = 0.0
         return Account(np.asarray(own, dtype=np.float64), nodes, float(self.centre @ self.centre))
 
-    def _start(self, graph: Graph, field: Field) -> npt.NDArray[Any]:
+    def _start(self, graph: Graph, field: _Nested) -> npt.NDArray[Any]:
         """(S0, H) what the first layer makes of the attributes."""
         nodes = field.nodes[0]
         return np.asarray(graph.x[nodes] @ self.layers[0]) * self._scale(graph, nodes)[:, None]
@@ -88,7 +87,7 @@ class Sphere:
         return np.asarray(dense_row(variants.view.graph.x, variants.node) @ self.skip)
 
     def _forward(
-        self, variants: Variants, field: Field, start: npt.NDArray[Any], variant: int
+        self, variants: Variants, field: _Nested, start: npt.NDArray[Any], variant: int
     ) -> list[npt.NDArray[Any]]:
         """Outputs of every layer before its ReLU, on the shrinking node sets."""
         h = self._aggregate(variants, field, 0, start, variant)
@@ -100,7 +99,7 @@ class Sphere:
         return steps
 
     def _aggregate(
-        self, variants: Variants, field: Field, level: int, h: npt.NDArray[Any], variant: int
+        self, variants: Variants, field: _Nested, level: int, h: npt.NDArray[Any], variant: int
     ) -> npt.NDArray[Any]:
         """Block ``level`` times h, in the graph without the variant's edge."""
         block = field.blocks[level]
@@ -124,7 +123,7 @@ class Sphere:
                 out[row] *= scale[node]
         return out
 
-    def _field(self, variants: Variants) -> Field:
+    def _field(self, variants: Variants) -> _Nested:
         adjacency = variants.view.adjacency
         nodes: list[IntArray] = [np.array([variants.node])]
         blocks: list[Any] = []
@@ -137,7 +136,23 @@ class Sphere:
                 wider, block = nodes[0], np.eye(1, dtype=np.float32)
             nodes.insert(0, wider)
             blocks.insert(0, block)
-        return Field(nodes, blocks)
+        return _Nested(nodes, blocks)
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """Nested node sets around v: ``nodes[0]`` the widest, ``blocks[ℓ]`` = Â[nodes[ℓ+1], nodes[ℓ]]."""
+
+    nodes: list[IntArray]
+    blocks: list[Any]
+
+
+def shares(saved: SavedModel) -> list[Share]:
+    """The score of a saved ``an`` or ``n`` is the squared distance of its one sphere."""
+    spec = saved.state["specs"][0]
+    known = spec["encoder"] in ACCOUNTABLE
+    own = SphereAccount.of(spec, saved.arrays, "m0.") if known else None
+    return [Share(own, 1.0, saved.arrays["scores"])]
 
 
 def _place(nodes: IntArray, node: int) -> int | None:

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import compact, normalised_adjacency
-from gadcore.detectors.baselines.linear import inverse_norms
+from gadcore.detectors.arrays import compact, inverse_norms, normalised_adjacency
 from gadcore.graph import FloatArray, Graph, IntArray
 
 Array = npt.NDArray[np.float64]
@@ -64,8 +63,10 @@ class GraphView:
         """(N,) mass that a unit at each node leaves in the whole graph after a damped walk."""
         key = (alpha, steps)
         if key not in self._walked:
-            ones = np.ones((self.graph.n_nodes, 1))
-            self._walked[key] = damped(lambda mass: self.adjacency @ mass, ones, alpha, steps)[:, 0]
+            start = mass = np.ones(self.graph.n_nodes)
+            for _ in range(steps):
+                mass = alpha * (self.adjacency @ mass) + (1 - alpha) * start
+            self._walked[key] = mass
         return self._walked[key]
 
     def _prepare(self, hops: int) -> None:
@@ -195,14 +196,6 @@ class Variants:
         """(1 + edges, D) Σ_u row_u x_u."""
         reached = np.flatnonzero(rows.any(axis=1))
         return np.asarray(self.view.graph.x[reached].T @ rows[reached], dtype=np.float64).T
-
-
-def damped(step: Any, start: npt.NDArray[Any], alpha: float, steps: int) -> Array:
-    """S steps of  m ← α Â m + (1 − α) start."""
-    mass = start
-    for _ in range(steps):
-        mass = alpha * step(mass) + (1 - alpha) * start
-    return np.asarray(mass, dtype=np.float64)
 
 
 def affordable_edges(view: GraphView, steps: int, most: int, least: int) -> int:

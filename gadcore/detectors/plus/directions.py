@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.detectors.baselines.linear import fitting_columns, inverse_norms
+from gadcore.detectors.arrays import inverse_norms
+from gadcore.detectors.heads import fitting_columns
 from gadcore.graph import Features, FloatArray
 
 DIRECTIONS = 32
@@ -26,16 +27,15 @@ class Directions:
     hops: int
     components: FloatArray  # (D, r), each column divided by the deviation of its coordinate
 
-    def embed(self, powers: list[Features]) -> FloatArray:
-        """(N, r)."""
-        z = powers[self.hops]
+    def embed(self, z: Features) -> FloatArray:
+        """(N, r), of ÂᵏX."""
         found = np.asarray(z @ fitting_columns(self.components, z)) * inverse_norms(z)[:, None]
         return found.astype(np.float32)
 
 
-def leading_directions(powers: list[Features], hops: int, seed: int) -> Directions:
-    """Randomised SVD (Halko et al. 2011) of unit rows; deterministic for a seed."""
-    z, scale = powers[hops], inverse_norms(powers[hops])[:, None]
+def leading_directions(z: Features, hops: int, seed: int) -> Directions:
+    """Randomised SVD (Halko et al. 2011) of the unit rows of ÂᵏX; deterministic for a seed."""
+    scale = inverse_norms(z)[:, None]
     rank = max(1, min(DIRECTIONS, min(z.shape) - 1))
     rng = np.random.default_rng(seed)
     sketch: npt.NDArray[Any] = rng.normal(size=(z.shape[1], min(rank + OVERSAMPLING, z.shape[1])))

@@ -1,8 +1,8 @@
-"""Training of hypersphere members in one pass.
+"""Training of hyperspheres in one pass.
 
 Specs of one architecture (encoder, skip, depth) share every product: the first weight is (D, M·H), later
 layers are batched. Without ``validation`` each spec also trains one member per label fold, which selects the
-epoch (and λ, by ``Members.auc``) and gives honest scores of the labels.
+epoch (and λ, by ``FittedSpheres.auc``) and gives honest scores of the labels.
 """
 
 from __future__ import annotations
@@ -21,16 +21,22 @@ from gadcore.detectors.nn.devices import pick_device
 from gadcore.detectors.nn.pretraining import pretrain
 from gadcore.detectors.nn.receptive_field import Domain, Field, attribute_columns
 from gadcore.detectors.nn.training import Schedule, Values, train
+from gadcore.detectors.sphere.fitted_spheres import (
+    FittedSpheres,
+    Group,
+    SphereOptions,
+    SphereSpec,
+    encoder_of,
+)
 from gadcore.detectors.sphere.objective import (
-    Judge,
-    Sphere,
+    SphereBatch,
+    SphereJudge,
     SphereTask,
     first_centres,
     fold_judge,
     label_weights,
     validation_judge,
 )
-from gadcore.detectors.sphere.sphere_members import Group, Members, MemberSpec, Options, encoder_of
 from gadcore.graph import Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc_error
@@ -38,22 +44,22 @@ from gadcore.metrics import auc_error
 _USUAL = 0.85  # AUC whose standard error the tolerance is taken from
 
 
-def fit_members(
+def fit_spheres(
     graph: Graph,
     labels: Labels,
-    specs: Sequence[MemberSpec],
-    options: Options | None = None,
+    specs: Sequence[SphereSpec],
+    options: SphereOptions | None = None,
     *,
     validation: Labels | None = None,
-    warm_start: Members | None = None,
+    warm_start: FittedSpheres | None = None,
     on_epoch: OnEpoch | None = None,
-) -> Members:
+) -> FittedSpheres:
     """Train all specs: architectures one after the other, the members of each in one pass.
 
     ``warm_start`` continues from earlier members for ``options.warm_epochs``; it is ignored (a cold fit) when
     it lacks one of the specs, or has other attributes, sizes or folds.
     """
-    options = options or Options()
+    options = options or SphereOptions()
     earlier = warm_start if warm_start and _continues(warm_start, graph, specs, options) else None
     assigned: dict[str, int] = {}
     if validation is None:
@@ -62,7 +68,7 @@ def fit_members(
             graph, labels, options.folds, seed=specs[0].seed, one_class=options.one_class, previous=previous
         )
     if earlier and validation is None and fold_count(assigned) != fold_count(earlier.fold_of):
-        return fit_members(graph, labels, specs, options, validation=validation, on_epoch=on_epoch)
+        return fit_spheres(graph, labels, specs, options, validation=validation, on_epoch=on_epoch)
     job = _Job(_domain(graph, options, earlier), labels, options, assigned, validation, earlier, on_epoch)
     groups: list[Group] = []
     auc, history = np.full(len(specs), np.nan), list[Progress]()
@@ -71,7 +77,7 @@ def fit_members(
         groups.append(group)
         auc[rows] = values
         history += steps
-    return Members(specs, groups, attribute_columns(graph), assigned, options, auc, history, job.domain)
+    return FittedSpheres(specs, groups, attribute_columns(graph), assigned, options, auc, history, job.domain)
 
 
 @dataclass(frozen=True)
@@ -80,17 +86,17 @@ class _Job:
 
     domain: Domain
     labels: Labels
-    options: Options
+    options: SphereOptions
     assigned: dict[str, int]  # node id -> fold
     validation: Labels | None
-    earlier: Members | None
+    earlier: FittedSpheres | None
     on_epoch: OnEpoch | None
 
     @property
     def folds(self) -> int:
         return fold_count(self.assigned)
 
-    def run(self, rows: list[int], specs: list[MemberSpec]) -> tuple[Group, Values, list[Progress]]:
+    def run(self, rows: list[int], specs: list[SphereSpec]) -> tuple[Group, Values, list[Progress]]:
         """Train the specs of one architecture and their folds."""
         owner = np.r_[np.arange(len(specs)), np.repeat(np.arange(len(specs)), self.folds)]
         encoder = encoder_of(specs[0], self.options)
@@ -107,8 +113,8 @@ class _Job:
         return Group(rows, sphere, self.folds), values, before + trained.history
 
     def _start(
-        self, specs: list[MemberSpec], owner: IntArray, field: Field, normal: Tensor
-    ) -> tuple[Sphere, list[Progress]]:
+        self, specs: list[SphereSpec], owner: IntArray, field: Field, normal: Tensor
+    ) -> tuple[SphereBatch, list[Progress]]:
         """First weights and centres: an earlier fit's, or drawn (and pre-trained for the N-variant)."""
         if self.earlier:
             return self.earlier.sphere_of(specs, folds=self.folds > 0), []
@@ -122,7 +128,7 @@ class _Job:
             )
         weights = weights.select(owner)
         centres = first_centres(encoder, weights, field, normal, push=self.options.one_class)
-        return Sphere(encoder, weights, centres), history
+        return SphereBatch(encoder, weights, centres), history
 
     def _held_out(self, specs: int) -> npt.NDArray[np.bool_]:
         """(M, n): which labels each member must not see."""
@@ -132,7 +138,7 @@ class _Job:
             hidden[specs:] = np.tile(np.arange(self.folds)[:, None] == mine, (specs, 1))
         return hidden
 
-    def _judge(self, sphere: Sphere, specs: int) -> Judge | None:
+    def _judge(self, sphere: SphereBatch, specs: int) -> SphereJudge | None:
         one_class = self.options.one_class
         if self.validation is not None:
             return validation_judge(self.domain, sphere.encoder, self.validation, one_class=one_class)
@@ -167,7 +173,7 @@ class _Job:
         return torch.tensor(array, device=self.domain.device)
 
 
-def _architectures(specs: Sequence[MemberSpec]) -> list[list[int]]:
+def _architectures(specs: Sequence[SphereSpec]) -> list[list[int]]:
     """Positions of the specs that can share their products, in order of appearance."""
     found: dict[tuple[str, bool, int], list[int]] = {}
     for row, spec in enumerate(specs):
@@ -175,7 +181,9 @@ def _architectures(specs: Sequence[MemberSpec]) -> list[list[int]]:
     return list(found.values())
 
 
-def _continues(earlier: Members, graph: Graph, specs: Sequence[MemberSpec], options: Options) -> bool:
+def _continues(
+    earlier: FittedSpheres, graph: Graph, specs: Sequence[SphereSpec], options: SphereOptions
+) -> bool:
     same = ("width", "k", "one_class")
     return (
         set(specs) <= set(earlier.specs)
@@ -184,7 +192,7 @@ def _continues(earlier: Members, graph: Graph, specs: Sequence[MemberSpec], opti
     )
 
 
-def _domain(graph: Graph, options: Options, earlier: Members | None) -> Domain:
+def _domain(graph: Graph, options: SphereOptions, earlier: FittedSpheres | None) -> Domain:
     """Keep the earlier fit's arrays when it was on the same graph object."""
     device = pick_device(options.device)
     if earlier and earlier.domain and earlier.domain.graph is graph and earlier.domain.device == device:

@@ -1,23 +1,23 @@
-"""Hypersphere members: fitted models that differ in λ, seed, label fold or architecture.
+"""Fitted hyperspheres that differ in λ, seed, label fold or architecture.
 
-members = ensemble.fit_members(graph, labels, specs, options, validation=None, warm_start=None, on_epoch=None)
+spheres = fit_spheres(graph, labels, specs, options, validation=None, warm_start=None, on_epoch=None)
 
-specs               sequence of MemberSpec(lambda_, seed, encoder, skip, depth); M of them
-options             Options(width, k, epochs, lr, weight_decay, patience, folds, …)
-members.scores      (M, N) float32, of all nodes
-members.out_of_fold (M, N) float32: of each labelled node the score by a model that did not see its label,
+specs               sequence of SphereSpec(lambda_, seed, encoder, skip, depth); M of them
+options             SphereOptions(width, k, epochs, lr, weight_decay, patience, folds, …)
+spheres.scores      (M, N) float32, of all nodes
+spheres.out_of_fold (M, N) float32: of each labelled node the score by a model that did not see its label,
                     on the scale of ``scores``; nan elsewhere; None without folds
-members.auc         (M,) validation AUC with ``validation``, else mean AUC over held-out folds, else nan
-members.embedding(i), members.centre(i), members.select(i), members.score_new(graph) -> (M, N)
-members.arrays(), members.state(), restore_members(arrays, state, options)
+spheres.auc         (M,) validation AUC with ``validation``, else mean AUC over held-out folds, else nan
+spheres.embedding(i), spheres.centre(i), spheres.select(i), spheres.score_new(graph) -> (M, N)
+spheres.arrays(), spheres.state(), restore_spheres(arrays, state, options)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ import torch
 from gadcore.detectors.base import Progress
 from gadcore.detectors.nn.encoders import Encoder, make_encoder
 from gadcore.detectors.nn.receptive_field import Domain
-from gadcore.detectors.sphere.objective import Sphere
+from gadcore.detectors.sphere.objective import SphereBatch
 from gadcore.graph import FloatArray, Graph
 from gadcore.metrics import midranks
 
@@ -34,7 +34,7 @@ CELLS = 2**26  # floats of one layer that scoring holds at a time (256 MiB)
 
 
 @dataclass(frozen=True)
-class MemberSpec:
+class SphereSpec:
     """One model: its λ, the seed of its first weights, and its architecture."""
 
     lambda_: float = 1.0
@@ -45,7 +45,7 @@ class MemberSpec:
 
 
 @dataclass(frozen=True)
-class Options:
+class SphereOptions:
     """What all members share. ``one_class`` trains the N-variant: λ = 0, pre-training, c kept away from 0."""
 
     width: int = 32
@@ -60,13 +60,19 @@ class Options:
     device: str = "auto"
     one_class: bool = False
 
+    @classmethod
+    def of(cls, params: Mapping[str, Any], *, one_class: bool = False) -> Self:
+        """Those among the parameters of a detector."""
+        known = {each.name: params[each.name] for each in fields(cls) if each.name in params}
+        return cls(**known, one_class=one_class)
+
 
 @dataclass(frozen=True)
 class Group:
-    """Members of one architecture: the full ones first, then the folds of each, spec by spec."""
+    """Spheres of one architecture: the full ones first, then the folds of each, spec by spec."""
 
     rows: list[int]  # positions of its specs
-    sphere: Sphere
+    sphere: SphereBatch
     folds: int
 
     def fold_members(self, place: int) -> list[int]:
@@ -74,16 +80,16 @@ class Group:
         return list(range(start, start + self.folds))
 
 
-class Members:
-    """Fitted members of ``fit_members``."""
+class FittedSpheres:
+    """What ``fit_spheres`` gives."""
 
     def __init__(
         self,
-        specs: Sequence[MemberSpec],
+        specs: Sequence[SphereSpec],
         groups: list[Group],
         columns: tuple[str, ...],
         fold_of: dict[str, int],
-        options: Options,
+        options: SphereOptions,
         auc: npt.NDArray[np.float64],
         history: list[Progress],
         domain: Domain | None = None,
@@ -127,7 +133,7 @@ class Members:
         group, place = self._find(row)
         return group.sphere.centres[place].cpu().numpy()
 
-    def sphere_of(self, specs: Sequence[MemberSpec], *, folds: bool) -> Sphere:
+    def sphere_of(self, specs: Sequence[SphereSpec], *, folds: bool) -> SphereBatch:
         """Copies of the members of these specs, all of one architecture, followed by their folds."""
         found = [self._find(self.specs.index(spec)) for spec in specs]
         group = found[0][0]
@@ -135,11 +141,11 @@ class Members:
         held = [m for place in places for m in group.fold_members(place)] if folds else []
         return group.sphere.select([*places, *held])
 
-    def select(self, row: int) -> Members:
+    def select(self, row: int) -> FittedSpheres:
         """One spec with its folds."""
         group, _ = self._find(row)
         chosen = self.sphere_of(self.specs[row : row + 1], folds=True)
-        only = Members(
+        only = FittedSpheres(
             self.specs[row : row + 1],
             [Group([0], chosen, group.folds)],
             self.columns,
@@ -182,7 +188,7 @@ class Members:
 
     def _trained_on(self) -> Domain:
         if self.domain is None:
-            raise AttributeError("members read from a file have no graph: call score_new(graph)")
+            raise AttributeError("spheres read from a file have no graph: call score_new(graph)")
         return self.domain
 
     def _scores(self, domain: Domain) -> FloatArray:
@@ -196,22 +202,22 @@ class Members:
         return group, group.rows.index(row)
 
 
-def restore_members(
-    arrays: dict[str, npt.NDArray[Any]], state: dict[str, Any], options: Options, device: torch.device
-) -> Members:
-    """Members from what ``arrays`` and ``state`` gave: for ``score_new`` and warm starts."""
-    specs = [MemberSpec(**spec) for spec in state["specs"]]
+def restore_spheres(
+    arrays: dict[str, npt.NDArray[Any]], state: dict[str, Any], options: SphereOptions, device: torch.device
+) -> FittedSpheres:
+    """Spheres from what ``arrays`` and ``state`` gave: for ``score_new`` and warm starts."""
+    specs = [SphereSpec(**spec) for spec in state["specs"]]
     groups = []
     for rows, folds in zip(state["groups"], state["folds"]):
         full = [_with_prefix(arrays, f"m{row}.") for row in rows]
         held = [_with_prefix(arrays, f"m{row}.fold{f}.") for row in rows for f in range(folds)]
         encoder = encoder_of(specs[rows[0]], options)
-        groups.append(Group(rows, Sphere.from_members(encoder, full + held, device), folds))
+        groups.append(Group(rows, SphereBatch.from_members(encoder, full + held, device), folds))
     auc = np.array([np.nan if value is None else value for value in state["auc"]])
-    return Members(specs, groups, tuple(state["columns"]), state["fold_of"], options, auc, [])
+    return FittedSpheres(specs, groups, tuple(state["columns"]), state["fold_of"], options, auc, [])
 
 
-def encoder_of(spec: MemberSpec, options: Options) -> Encoder:
+def encoder_of(spec: SphereSpec, options: SphereOptions) -> Encoder:
     """The architecture of a spec."""
     return make_encoder(spec.encoder, depth=spec.depth, width=options.width, k=options.k, skip=spec.skip)
 
@@ -221,7 +227,7 @@ def _with_prefix(arrays: dict[str, npt.NDArray[Any]], prefix: str) -> dict[str, 
     return {key: value for key, value in own.items() if not key.startswith("fold")}
 
 
-def _score_all(sphere: Sphere, members: list[int], domain: Domain) -> FloatArray:
+def _score_all(sphere: SphereBatch, members: list[int], domain: Domain) -> FloatArray:
     """(m, N): layer by layer over the whole graph, as many members at a time as memory allows."""
     wide = max(sphere.encoder.width, sphere.encoder.k)
     step = max(1, CELLS // max(1, domain.graph.n_nodes * wide))

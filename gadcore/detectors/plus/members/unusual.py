@@ -1,0 +1,239 @@
+"""Members of ``an+`` while no node is known to be anomalous: what is unusual. No label is used.
+
+attributes      ||z_v − z̄||²            z: standardised columns of dense X, unit rows of sparse X
+residual        ||z_v − z̄_N(v)||²       against the mean of the neighbours (isolated nodes: the median)
+neighbourhood   ||e_v − ē||²             e: leading whitened directions of Â²X (directions.py)
+
+Parts of the first two are squares, column by column; of the third, by its gradient from the zero baseline.
+
+Saved with the model: unit, shift (D,) and spread_of_columns (D,) of the scale; directions (their hops),
+directions (D, r) and directions.centre (r,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from gadcore.detectors.accounts import Account, linear_account, unit_rows
+from gadcore.detectors.arrays import check_columns, column_moments, inverse_norms, row_squares
+from gadcore.detectors.base import NO_LABELS, NORMAL_ONLY
+from gadcore.detectors.plus.bench import Bench
+from gadcore.detectors.plus.combine import Array
+from gadcore.detectors.plus.directions import Directions
+from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
+from gadcore.detectors.plus.members.linear import SOME
+from gadcore.detectors.surroundings import Variants
+from gadcore.graph import Features, FloatArray, Graph, IntArray
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How raw attributes become z: fixed at fit, so that nodes that arrive later are measured alike."""
+
+    unit: bool
+    shift: FloatArray  # (D,); for unit rows the mean z̄, else the column means
+    spread: FloatArray  # (D,); ones for unit rows
+
+    @classmethod
+    def of(cls, graph: Graph) -> Scale:
+        if not sp.issparse(graph.x):
+            mean, deviation = column_moments(graph.x)
+            return cls(False, mean.astype(np.float32), deviation.astype(np.float32))
+        middle = np.asarray(_unit(graph.x).mean(axis=0), dtype=np.float32).ravel()
+        return cls(True, middle, np.ones(graph.n_features, dtype=np.float32))
+
+    def rows(self, graph: Graph) -> Features:
+        """z of every node; the mean of unit rows is subtracted only where distances are taken."""
+        check_columns(len(self.shift), graph.n_features)
+        if self.unit:
+            return _unit(sp.csr_array(graph.x))
+        x = graph.x.toarray() if sp.issparse(graph.x) else graph.x
+        return (x - self.shift) / self.spread
+
+
+def attribute_distance(scale: Scale, graph: Graph) -> FloatArray:
+    """(N,) squared distance of z to its mean."""
+    z = scale.rows(graph)
+    if not scale.unit:
+        return np.asarray(np.einsum("nd,nd->n", z, z), dtype=np.float32)
+    product = np.asarray(z @ scale.shift).ravel()
+    return np.asarray(row_squares(z) - 2 * product + float(scale.shift @ scale.shift), dtype=np.float32)
+
+
+def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
+    """(N,) squared distance of z to the weighted mean of the neighbours."""
+    z = scale.rows(graph)
+    degree = graph.degree.astype(np.float64)
+    inverse = np.where(degree > 0, 1.0 / np.where(degree > 0, degree, 1.0), 0.0).astype(np.float32)
+    around = sp.diags_array(inverse) @ (graph.adjacency @ z)
+    if sp.issparse(z):
+        cross = np.asarray(z.multiply(around).sum(axis=1), dtype=np.float64).ravel()
+        distance = row_squares(z) - 2 * cross + row_squares(around)
+    else:
+        distance = np.square(z - around).sum(axis=1, dtype=np.float64)
+    linked = degree > 0
+    if linked.any():
+        distance = np.where(linked, distance, np.median(distance[linked]))
+    return np.asarray(distance, dtype=np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unusual(Member):
+    """What the three share."""
+
+    def prior(self, labels: float, basis: str, *, validated: bool = False) -> float:
+        """Beside normal labels less the more of them there are."""
+        return SOME / (SOME + labels) / 3 if basis == NORMAL_ONLY else 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attributes(Unusual):
+    """Squared distance of the attributes to their mean."""
+
+    kind: ClassVar[str] = "attributes"
+
+    scale: Scale
+
+    @classmethod
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
+        return [PlannedFit(_fit_unusual)] if bench.model.basis_ in (NO_LABELS, NORMAL_ONLY) else []
+
+    def score_new(self, cache: GraphCache) -> FloatArray:
+        return attribute_distance(self.scale, cache.graph)
+
+    def write(self, slot: Slot) -> None:
+        super().write(slot)
+        slot.saved.state["unit"] = self.scale.unit
+        slot.saved.arrays.update(shift=self.scale.shift, spread_of_columns=self.scale.spread)
+
+    @classmethod
+    def fields_from(cls, slot: Slot) -> dict[str, Any]:
+        arrays = slot.saved.arrays
+        return {"scale": Scale(slot.saved.state["unit"], arrays["shift"], arrays["spread_of_columns"])}
+
+    def raw(self, variants: Variants) -> Array:
+        return np.full(variants.count, self.account(variants).total)
+
+    def account(self, variants: Variants) -> Account:
+        own = self._row(variants, [variants.node])[0]
+        middle = self.scale.shift.astype(float) if self.scale.unit else 0.0  # standardised columns have 0
+        return Account(np.square(own - middle), np.zeros(variants.view.graph.n_nodes), 0.0)
+
+    def _row(self, variants: Variants, nodes: Any) -> Array:
+        x = variants.view.graph.x[nodes]
+        x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float64)
+        return unit_rows(x) if self.scale.unit else np.asarray((x - self.scale.shift) / self.scale.spread)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residual(Attributes):
+    """Squared distance of the attributes to the mean of the neighbours."""
+
+    kind: ClassVar[str] = "residual"
+
+    @classmethod
+    def plan(cls, bench: Bench) -> list[PlannedFit]:
+        return []  # with the attributes
+
+    def score_new(self, cache: GraphCache) -> FloatArray:
+        return neighbour_residual(self.scale, cache.graph)
+
+    def raw(self, variants: Variants) -> Array:
+        ends, weights = variants.view.graph.neighbours(variants.node)
+        kept = np.vstack([np.ones((1, len(ends))), ends[None, :] != variants.removed[:, None]]) * weights
+        away = self._row(variants, [variants.node])[0] - self._average(variants, ends, kept)
+        alone = self._score_alone(variants.view.graph)
+        return np.asarray(np.where(kept.sum(axis=1) > 0, np.square(away).sum(axis=1), alone))
+
+    def account(self, variants: Variants) -> Account:
+        graph = variants.view.graph
+        ends, weights = graph.neighbours(variants.node)
+        own, none = self._row(variants, [variants.node])[0], np.zeros(graph.n_nodes)
+        if not len(ends):
+            return Account(np.zeros_like(own), none, self._score_alone(graph))
+        return Account(np.square(own - self._average(variants, ends, weights[None, :])[0]), none, 0.0)
+
+    def _average(self, variants: Variants, ends: IntArray, weights: npt.NDArray[Any]) -> Array:
+        total = np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
+        return np.asarray(weights @ self._row(variants, ends) / total)
+
+    def _score_alone(self, graph: Graph) -> float:
+        """Score of nodes without neighbours."""
+        alone = np.flatnonzero(graph.degree == 0)
+        return float(self.scores[alone[0]]) if len(alone) else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnusualNeighbourhood(Unusual):
+    """Squared distance to the centre in leading directions of the neighbourhood's attributes."""
+
+    kind: ClassVar[str] = "neighbourhood"
+
+    directions: Directions
+    centre: FloatArray  # (r,)
+
+    def score_new(self, cache: GraphCache) -> FloatArray:
+        away = self.directions.embed(cache.table(self.directions.hops).z) - self.centre
+        return np.asarray(np.square(away).sum(axis=1), dtype=np.float32)
+
+    def write(self, slot: Slot) -> None:
+        super().write(slot)
+        slot.saved.state["directions"] = self.directions.hops
+        slot.saved.arrays["directions"] = self.directions.components
+        slot.saved.arrays["directions.centre"] = self.centre
+
+    @classmethod
+    def fields_from(cls, slot: Slot) -> dict[str, Any]:
+        arrays = slot.saved.arrays
+        directions = Directions(slot.saved.state["directions"], arrays["directions"])
+        return {"directions": directions, "centre": arrays["directions.centre"]}
+
+    def raw(self, variants: Variants) -> Array:
+        z = unit_rows(variants.z(self.directions.hops))
+        return np.asarray(np.square(z @ self._components() - self.centre.astype(float)).sum(axis=1))
+
+    def account(self, variants: Variants) -> Account:
+        z, components = variants.z(self.directions.hops)[:1], self._components()
+        centre = self.centre.astype(float)
+        norm = float(np.linalg.norm(z)) or 1.0
+        gradient = components @ ((z / norm @ components)[0] - 2 * centre)
+        row = variants.rows(self.directions.hops)[:, 0].astype(np.float64)
+        zero = np.zeros(len(gradient))
+        return linear_account(variants, row, gradient / norm, zero, float(centre @ centre))
+
+    def _components(self) -> Array:
+        return self.directions.components.astype(float)
+
+
+def _fit_unusual(bench: Bench, done: Sequence[Member]) -> list[Member]:
+    """All three; any label may judge them, for none was used."""
+    cache, judge = bench.cache, bench.judge
+    if bench.directions is None or bench.embedding is None or bench.centre is None:
+        return []
+    scale = cache.kept("scale", lambda: Scale.of(cache.graph))
+    first = cache.kept("attributes", lambda: attribute_distance(scale, cache.graph))
+    second = cache.kept("residual", lambda: neighbour_residual(scale, cache.graph))
+    third = np.square(bench.embedding - bench.centre).sum(axis=1).astype(np.float32)
+    bench.report.step(float(np.mean(third)), stage="unusual nodes")
+    return [
+        Attributes(name="attributes", scores=first, ranks=judge.ranks(first, ()), scale=scale),
+        Residual(name="residual", scores=second, ranks=judge.ranks(second, ()), scale=scale),
+        UnusualNeighbourhood(
+            name="neighbourhood",
+            scores=third,
+            ranks=judge.ranks(third, ()),
+            directions=bench.directions,
+            centre=bench.centre,
+        ),
+    ]
+
+
+def _unit(x: Any) -> Any:
+    return sp.csr_array(sp.diags_array(inverse_norms(x).astype(np.float32)) @ x)
