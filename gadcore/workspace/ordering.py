@@ -29,8 +29,8 @@ from gadcore.loop.strategies.diverse import GreedyDiverse, Medoids, Ring
 from gadcore.loop.strategies.ranked import Top
 from gadcore.loop.strategies.sampling import Audit
 from gadcore.records import QueueRow
-from gadcore.runs import Result
 from gadcore.runs.orders import AHEAD, Choice, Ranking, every_kept, keep, kept, work_out
+from gadcore.store import Result
 from gadcore.workspace.labelling import Draw
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows

@@ -12,7 +12,7 @@ from gadcore.output import Filters
 from gadcore.output.flagged import VERDICTS
 from gadcore.output.report.facts import rule_in_words
 from gadcore.records import RunInfo
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace import Workspace
 
 _WORDS = {"anomalous": "Anomalous", "unsure": "Unsure", "unlabelled": "No verdict", "normal": "Normal"}

@@ -11,7 +11,7 @@ import streamlit as st
 
 from gadcore.graph import Graph
 from gadcore.records import RunInfo
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace import Workspace
 from pages.common import state
 from pages.common.figures import MAX_POINTS
