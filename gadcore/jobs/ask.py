@@ -19,15 +19,10 @@ STOP_SECONDS = 10.0  # until a job that was told to stop is left to itself
 
 
 def ask(
-    settings: Settings,
-    kind: str,
-    payload: dict[str, Any],
-    project_id: str | None = None,
-    *,
-    alone: bool = False,
+    settings: Settings, kind: str, payload: dict[str, Any], project: str | None = None, *, alone: bool = False
 ) -> str:
     """Queue a job and wake its worker; returns its id at once. ``alone`` as in ``JobRows.add``."""
-    job_id = open_store(settings).jobs.add(kind, payload, project_id, alone=alone)
+    job_id = open_store(settings).jobs.add(kind, payload, project, alone=alone)
     workers.call(settings, KINDS[kind].lane)
     return job_id
 

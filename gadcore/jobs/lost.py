@@ -11,6 +11,7 @@ from gadcore.jobs.kinds import KINDS
 from gadcore.store import HOST, Store, is_held, read_holder
 from gadcore.store.schema import now
 
+STOPPED = "Stopped before its end."
 SILENT = timedelta(seconds=90)  # longer than any pause of a living process, a suspended laptop aside
 
 
@@ -26,11 +27,17 @@ def end_if_lost(store: Store, row: Row[Any]) -> bool:
     if not gone and now() - (row.heartbeat_at or row.created_at) < SILENT:
         return False
     kind = KINDS[row.kind]
-    if row.attempts < kind.attempts and not row.cancel:
+    if row.cancel:
+        status, reason = "cancelled", STOPPED
+    elif row.attempts < kind.attempts:
         return store.jobs.change(row.id, ("running",), status="queued")
-    pid = read_holder(lock).get("pid", "unknown")  # for people who read the log; nothing is done with it
-    reason = (
-        f"The {kind.work} process (pid {pid}) ended without a word, perhaps for lack of memory. "
-        f"{kind.lighter} Labels and earlier runs are untouched; start again."
-    )
-    return store.jobs.change(row.id, ("running",), status="failed", ended_at=now(), message=reason)
+    else:
+        pid = read_holder(lock).get("pid", "unknown")  # for people who read the log; it is not used
+        status, reason = (
+            "failed",
+            (
+                f"The {kind.work} process (pid {pid}) ended without a word, perhaps for lack of memory. "
+                f"{kind.lighter} Labels and earlier runs are untouched; start again."
+            ),
+        )
+    return store.jobs.change(row.id, ("running",), status=status, ended_at=now(), message=reason)

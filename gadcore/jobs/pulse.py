@@ -27,16 +27,11 @@ class Pulse:
         self._stop, self._ended = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._beat, name=f"pulse-{job_id}", daemon=True)
 
-    def tell(self, **progress: Any) -> None:
-        """Say how far the job has come; what is not said again still holds."""
+    def tell(self, *epochs: dict[str, Any], **progress: Any) -> None:
+        """Say how far the job has come; what is not said again still holds. Epochs are kept as history."""
         with self._guard:
+            self._epochs += epochs
             self._so_far, self._news = self._so_far | progress, True
-
-    def tell_epoch(self, epoch: dict[str, Any]) -> None:
-        """Say how far a run has come, and keep it for its history."""
-        with self._guard:
-            self._epochs.append(epoch)
-        self.tell(**{key: value for key, value in epoch.items() if key != "auc" or value is not None})
 
     @property
     def stopping(self) -> bool:

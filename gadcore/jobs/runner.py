@@ -15,14 +15,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from gadcore.errors import Cancelled, GadError, NotFound, StoreError
 from gadcore.jobs.kind import Job, Kind, Memory
 from gadcore.jobs.kinds import KINDS
+from gadcore.jobs.lost import STOPPED
 from gadcore.jobs.pulse import Pulse
 from gadcore.jobs.workers import stop_file, wake_file, worker_lock
 from gadcore.settings import Settings
@@ -56,55 +56,55 @@ def carry_out(
             return
         row = store.jobs.get(job_id)
         kind = KINDS[row.kind]
-        with _Outcome(store, kind, job_id):
+        with _outcome(store, kind, job_id):
             with Pulse(store, job_id) as pulse:
                 asked = (row.project_id or "", row.payload, store, settings, memory or Memory())
                 result = kind.do(Job(job_id, *asked, pulse, listen or (lambda *_: None)))
             store.jobs.finish(job_id, "done", result=result)
 
 
-class _Outcome:
-    """Turns what ended a job into the outcome on its row."""
+@contextmanager
+def _outcome(store: Store, kind: Kind, job_id: str) -> Iterator[None]:
+    """Turn what ended a job into the outcome on its row; errors that are no defects end here."""
+    try:
+        yield
+    except BaseException as error:
+        status = "cancelled" if isinstance(error, Cancelled) else "failed"
+        store.jobs.finish(job_id, status, message=_reason(kind, error))
+        if not isinstance(error, GadError | MemoryError):
+            raise
 
-    def __init__(self, store: Store, kind: Kind, job_id: str) -> None:
-        self._jobs, self._kind, self._id = store.jobs, kind, job_id
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if error is not None:
-            status = "cancelled" if isinstance(error, Cancelled) else "failed"
-            self._jobs.finish(self._id, status, message=self._reason(error))
-        return error is None or isinstance(error, GadError | MemoryError)
-
-    def _reason(self, error: BaseException) -> str:
-        work = self._kind.work
-        if isinstance(error, GadError):
-            return str(error)
-        if isinstance(error, MemoryError):
-            return f"There was not enough memory for the {work}. {self._kind.lighter} The labels are safe."
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            return f"The {work} was stopped before its end. Start it again; the labels are safe."
-        return (
-            f"Unexpected error in the {work} ({type(error).__name__}: {error}). "
-            "This is a defect; worker.log in the workspace folder has the details. The labels are safe."
-        )
+def _reason(kind: Kind, error: BaseException) -> str:
+    if isinstance(error, GadError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"There was not enough memory for the {kind.work}. {kind.lighter} The labels are safe."
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return f"The {kind.work} was stopped before its end. Start it again; the labels are safe."
+    return (
+        f"Unexpected error in the {kind.work} ({type(error).__name__}: {error}). "
+        "This is a defect; worker.log in the workspace folder has the details. The labels are safe."
+    )
 
 
 def do_alone(job_id: str) -> int:
     """Body of a process that does one job; it ends when the worker that started it is gone."""
     logging.basicConfig(level=logging.INFO)
-    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    _aside(_end_with_parent)
     settings = Settings.from_env()
     carry_out(open_store(settings), settings, job_id)
     return 0
 
 
+def _aside(target: Callable[..., None], *given: Any) -> threading.Thread:
+    thread = threading.Thread(target=target, args=given, daemon=True)
+    thread.start()
+    return thread
+
+
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()  # nothing is ever written: it returns when the other end is closed
+    os.read(0, 1)  # standard input; nothing is ever written, so it returns when the other end is closed
     os._exit(1)
 
 
@@ -149,14 +149,13 @@ class Worker:
         self._memory = Memory()
         self._kinds = [name for name, kind in KINDS.items() if kind.lane == lane]
         self._apart: dict[str, threading.Thread] = {}  # job id -> who watches its process
-        self._told: dict[str, Any] = {"lane": lane, "ready": False, "busy": False, "device": None}
         self._wake = wake_file(settings, lane)
 
     def run(self) -> None:
         """Work and wait, until ``_needed`` says no."""
-        self._aside(self._listen)
+        _aside(self._listen)
         if self._lane == "train":
-            self._aside(self._warm_up)
+            _aside(self._warm_up)
         elif self._lane == "layout":
             os.nice(10)  # a map can wait; a training run cannot
         last_work = time.monotonic()
@@ -170,11 +169,6 @@ class Worker:
                 logger.warning("the store does not answer: %s", error)
             self._wait(seen)
 
-    def _aside(self, target: Callable[..., None], *given: Any) -> threading.Thread:
-        thread = threading.Thread(target=target, args=given, daemon=True)
-        thread.start()
-        return thread
-
     def _listen(self) -> None:
         """End this worker when it is asked to, also in the middle of a job."""
         while not stop_file(self._settings, self._lane).exists():
@@ -183,19 +177,15 @@ class Worker:
 
     def _warm_up(self) -> None:
         """Import what the first run needs, so that it does not pay for it."""
-        began = time.monotonic()
-        try:
-            import torch
+        import torch
 
-            from gadcore.detectors import detector_class
-            from gadcore.detectors.nn.devices import pick_device
+        from gadcore.detectors import detector_class
+        from gadcore.detectors.nn.devices import pick_device
 
-            torch.set_num_threads(self._settings.threads)
-            self._tell(device=str(pick_device(self._settings.device)))
-            detector_class("an+")
-        finally:  # a run will meet the same error and say so on its row
-            self._tell(ready=True)
-        logger.info("ready after %.1f s, device %s", time.monotonic() - began, self._told["device"])
+        torch.set_num_threads(self._settings.threads)
+        self._lock.describe(pid=os.getpid(), device=(device := str(pick_device(self._settings.device))))
+        detector_class("an+")
+        logger.info("ready, device %s", device)
 
     def _work(self) -> bool:
         """Take one job up, training runs first; False when there is none."""
@@ -203,14 +193,12 @@ class Worker:
         waiting = [row for row in self._store.jobs.queued(self._kinds) if row.id not in self._apart]
         for row in sorted(waiting, key=lambda row: not KINDS[row.kind].first):
             if self._lane == "apart":
-                self._apart[row.id] = self._aside(self._watch, row.id, KINDS[row.kind])
+                self._apart[row.id] = _aside(self._watch, row.id, KINDS[row.kind])
                 return True
-            self._tell(busy=True)
             with suppress(NotFound):  # its project was deleted
                 carry_out(self._store, self._settings, row.id, memory=self._memory)
                 ended = self._store.jobs.get(row.id)
                 logger.info("%s %s %s %s", row.kind, row.id, ended.status, ended.message)
-            self._tell(busy=False)
             return True
         return False
 
@@ -225,7 +213,7 @@ class Worker:
                         child.kill()
                         status = "cancelled"
                 time.sleep(POLL)
-        reason = _death(kind, child.returncode) if status == "failed" else "Stopped before its end."
+        reason = _death(kind, child.returncode) if status == "failed" else STOPPED
         self._store.jobs.finish(job_id, status, message=reason)  # no effect where it has said how it ended
         logger.info("%s %s ended with code %s", kind.name, job_id, child.returncode)
 
@@ -244,14 +232,8 @@ class Worker:
         idle = time.monotonic() - last_work
         if not self._lock.path.exists():
             return False  # the workspace folder was removed
-        return bool(self._apart) or idle < GRACE or (idle < IDLE and self._has_client())
-
-    def _has_client(self) -> bool:
-        return any(is_held(path) for path in self._lock.path.parent.glob("client-*.lock"))
-
-    def _tell(self, **news: Any) -> None:
-        self._told |= news
-        self._lock.describe(pid=os.getpid(), **self._told)
+        clients = self._lock.path.parent.glob("client-*.lock")
+        return bool(self._apart) or idle < GRACE or (idle < IDLE and any(map(is_held, clients)))
 
 
 def _death(kind: Kind, code: int) -> str:

@@ -63,8 +63,8 @@ class _Fit:
 
     def _on_epoch(self, progress: Progress) -> bool:
         """Report an epoch; True when the run was asked to stop."""
-        told = asdict(progress)
-        self.job.pulse.tell_epoch(told | {key: finite(told[key]) for key in ("loss", "auc")})
+        told = asdict(progress) | {"loss": finite(progress.loss), "auc": finite(progress.auc)}
+        self.job.pulse.tell(told, **{key: told[key] for key in told if key != "auc" or told[key] is not None})
         self.job.listen(progress)
         return self.job.pulse.stopping
 

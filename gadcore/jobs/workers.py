@@ -59,17 +59,11 @@ def wake(settings: Settings, lane: str = "train") -> None:
 
 
 def state(settings: Settings, lane: str = "train") -> dict[str, Any]:
-    """``alive``, ``ready`` (heavy imports are done), ``busy``, ``device``, ``pid``."""
+    """``alive``, ``device`` (once torch is loaded), ``pid``."""
     lock = worker_lock(settings, lane)
     alive = is_held(lock)
     told = read_holder(lock) if alive else {}
-    return {
-        "alive": alive,
-        "ready": bool(told.get("ready")),
-        "busy": bool(told.get("busy")),
-        "device": told.get("device"),
-        "pid": told.get("pid"),
-    }
+    return {"alive": alive, "device": told.get("device"), "pid": told.get("pid")}
 
 
 def stop(settings: Settings) -> None:
@@ -125,20 +119,16 @@ def _spawn(settings: Settings, lane: str) -> subprocess.Popen[bytes]:
 
 def environment(settings: Settings) -> dict[str, str]:
     """What a process of this workspace folder finds in its environment."""
-    threads = str(settings.threads)
+    pools = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     return {
         **os.environ,
         "GAD_HOME": str(settings.home),
         "GAD_STORE": settings.store_url,
         "GAD_DATASETS": str(settings.datasets),
         "GAD_DEVICE": settings.device,
-        "GAD_THREADS": threads,
         "GAD_ANALYST": settings.analyst,
         "GAD_MAX_UNPACKED": str(settings.max_unpacked),
-        "OMP_NUM_THREADS": threads,
-        "MKL_NUM_THREADS": threads,
-        "OPENBLAS_NUM_THREADS": threads,
-        "NUMBA_NUM_THREADS": threads,
+        **dict.fromkeys(("GAD_THREADS", *pools), str(settings.threads)),
         "OMP_WAIT_POLICY": "passive",  # idle threads that spin cost a busy machine tenfold
         "PYTHONPATH": os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p),
     }

@@ -44,25 +44,15 @@ class Request:
     @property
     def identity(self) -> dict[str, Any]:
         """Columns in which a waiting run must agree to stand for this one."""
-        return {
-            "model": self.model,
-            "params": self.params or {},
-            "seed": self.seed,
-            "device": self.device,
-            "for_use": self.use,
-        }
+        same = {"model": self.model, "seed": self.seed, "device": self.device}
+        return {**same, "params": self.params or {}, "for_use": self.use}
 
     def columns(self, project: Project) -> dict[str, Any]:
         """Columns of the new run; the labels are counted now, and again when it starts."""
         labels = project.labels()
-        return {
-            **self.identity,
-            "graph_fingerprint": project.fingerprint,
-            "label_hash": labels.hash(project.graph),
-            "normal": len(labels.normal),
-            "anomalous": len(labels.anomalous),
-            "unsure": len(labels.unsure),
-        }
+        counts = {name: len(getattr(labels, name)) for name in ("normal", "anomalous", "unsure")}
+        trained_on = {"graph_fingerprint": project.fingerprint, "label_hash": labels.hash(project.graph)}
+        return {**self.identity, **trained_on, **counts}
 
 
 class Runs:
@@ -71,21 +61,12 @@ class Runs:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def start(
-        self,
-        model: str = DEFAULT_MODEL,
-        *,
-        params: dict[str, Any] | None = None,
-        device: str = "auto",
-        seed: int = 0,
-        warm: bool = True,
-        use: bool = True,
-    ) -> RunInfo:
-        """Queue a run for the worker process; returns at once. Without ``use`` the run in use stays so.
+    def start(self, model: str = DEFAULT_MODEL, **asked: Any) -> RunInfo:
+        """Queue a run for the worker process; returns at once. What may be asked for is in ``Request``.
 
         A run that waits and would do the same is returned instead.
         """
-        run = self._queued(Request(model, params, device, seed, warm, use))
+        run = self._queued(Request(model, **asked))
         workers.call(self._project.settings, "train")
         return run
 
@@ -100,19 +81,15 @@ class Runs:
         self,
         model: str = DEFAULT_MODEL,
         *,
-        params: dict[str, Any] | None = None,
-        device: str = "auto",
-        seed: int = 0,
-        warm: bool = True,
-        use: bool = True,
         on_progress: Callable[[Progress], None] | None = None,
+        **asked: Any,
     ) -> RunInfo:
         """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
-        project, run_id = self._project, uuid.uuid4().hex
-        values = Request(model, params, device, seed, warm, use).columns(project)
+        project, request, run_id = self._project, Request(model, **asked), uuid.uuid4().hex
+        values = request.columns(project)
 
         def begin() -> RunInfo:
-            return project.store.runs.add(project.id, values, warm=warm, job_id=run_id)
+            return project.store.runs.add(project.id, values, warm=request.warm, job_id=run_id)
 
         carry_out(project.store, project.settings, run_id, begin=begin, listen=on_progress)
         return project.store.runs.get(run_id)
@@ -239,7 +216,7 @@ class Runs:
         workers.start(self._project.settings)
 
     def worker_state(self) -> dict[str, Any]:
-        """alive, ready, busy, device, pid of the training process."""
+        """alive, device, pid of the training process."""
         return workers.state(self._project.settings)
 
     def _run(self, run_id: str) -> RunInfo:
