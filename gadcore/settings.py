@@ -1,7 +1,7 @@
 """Settings from the environment, read here and nowhere else.
 
 | variable        | meaning                                              | default                 |
-| GAD_HOME        | folder of the workspace (data base, graphs, runs)    | data/workspace          |
+| GAD_HOME        | folder of the workspace (database, graphs, runs)    | data/workspace          |
 | GAD_STORE       | SQLAlchemy URL of the store                          | SQLite in GAD_HOME      |
 | GAD_DATASETS    | folder with benchmark .npz files                     | ../shared/datasets      |
 | GAD_DEVICE      | auto, cpu, cuda or mps                               | auto                    |

@@ -18,7 +18,7 @@ from gadcore.store.runs import RunRows
 
 @dataclass(frozen=True)
 class Store:
-    """One data base and the folder beside it."""
+    """One database and the folder beside it."""
 
     database: Database
     folders: Folders

@@ -1,6 +1,6 @@
 """The connection to the store: SQLite in WAL mode by default, any SQLAlchemy URL by setting.
 
-Several threads and processes use one data base at once. Reads never wait; writes queue for at most
+Several threads and processes use one database at once. Reads never wait; writes queue for at most
 ``BUSY_SECONDS``. A write transaction takes the write lock when it begins, so that what it reads stays true.
 """
 
@@ -40,7 +40,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the data base."""
+        """A transaction that sees one state of the database."""
         with _plain_errors(self.url), self._engine.connect() as connection:
             yield connection
 
@@ -55,7 +55,7 @@ class Database:
 
 
 def open_database(url: str) -> Database:
-    """The data base behind a URL, opened once per process."""
+    """The database behind a URL, opened once per process."""
     with _OPENING:
         if url not in _OPEN:
             _OPEN[url] = Database(url)
@@ -63,7 +63,7 @@ def open_database(url: str) -> Database:
 
 
 def close_databases() -> None:
-    """Close every open data base of this process (its files may then be moved or deleted)."""
+    """Close every open database of this process (its files may then be moved or deleted)."""
     with _OPENING:
         while _OPEN:
             _OPEN.popitem()[1].close()
@@ -84,7 +84,7 @@ def _engine(url: str) -> Engine:
         ) from error
     except OSError as error:
         raise StoreError(
-            f"The folder of the data base cannot be made ({error}). Set GAD_HOME to a writable folder."
+            f"The folder of the database cannot be made ({error}). Set GAD_HOME to a writable folder."
         ) from error
     if sqlite:
         event.listen(engine, "connect", _set_up_sqlite)
@@ -112,11 +112,11 @@ def _plain_errors(url: str) -> Iterator[None]:
         yield
     except OperationalError as error:
         raise StoreError(
-            f"The data base {_shown(url)} does not answer ({error.orig}). "
+            f"The database {_shown(url)} does not answer ({error.orig}). "
             "Check that its folder is writable, that the disk is not full and that no other program locks it."
         ) from error
     except SQLAlchemyError as error:
-        raise StoreError(f"The data base {_shown(url)} refused: {error}") from error
+        raise StoreError(f"The database {_shown(url)} refused: {error}") from error
 
 
 def _shown(url: str) -> str:

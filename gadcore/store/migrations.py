@@ -67,11 +67,11 @@ STEPS: dict[int, Step] = {
 
 
 def migrate(connection: Connection) -> int:
-    """Bring the data base to the present schema; returns the version it had (0 = it was empty)."""
+    """Bring the database to the present schema; returns the version it had (0 = it was empty)."""
     found = version_of(connection)
     if found > schema.VERSION:
         raise StoreError(
-            f"This data base has schema version {found}; this program knows versions up to {schema.VERSION}. "
+            f"This database has schema version {found}; this program knows versions up to {schema.VERSION}. "
             "It was written by a newer Ringfence: update the program, or set GAD_HOME to another folder."
         )
     if found == schema.VERSION:
@@ -87,7 +87,7 @@ def migrate(connection: Connection) -> int:
 
 
 def version_of(connection: Connection) -> int:
-    """Schema version of a data base; 0 for an empty one."""
+    """Schema version of a database; 0 for an empty one."""
     if not inspect(connection).has_table("schema_version"):
         return 0
     return int(connection.execute(select(schema.schema_version.c.version)).scalar_one())

@@ -36,7 +36,7 @@ metadata = MetaData()
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """Aware UTC times in Python, naive UTC in the data base (SQLite keeps no zone)."""
+    """Aware UTC times in Python, naive UTC in the database (SQLite keeps no zone)."""
 
     impl = DateTime
     cache_ok = True

@@ -131,7 +131,7 @@ class Incoming:
 
     def write(self, **changes: Any) -> None:
         """Change fields of the request, so that a reader never sees half of it."""
-        part = self.folder / f"request.{os.getpid()}.part"
+        part = self.folder / f"request.{os.getpid()}.tmp"  # no .part: a sweep is for jobs
         part.write_text(json.dumps({**self.request, **changes}), encoding="utf-8")
         part.replace(self.folder / "request.json")
 

@@ -1,4 +1,4 @@
-"""The data base: schema versions, projects, preferences, runs, jobs, locks."""
+"""The database: schema versions, projects, preferences, runs, jobs, locks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def store(settings: Settings, planted) -> Store:
     return store
 
 
-def test_a_new_data_base_has_the_present_schema_and_opens_again(settings: Settings) -> None:
+def test_a_new_database_has_the_present_schema_and_opens_again(settings: Settings) -> None:
     with open_store(settings).database.reading() as connection:
         assert version_of(connection) == schema.VERSION
     close_stores()
@@ -45,7 +45,7 @@ def test_a_new_data_base_has_the_present_schema_and_opens_again(settings: Settin
         assert version_of(connection) == schema.VERSION
 
 
-def test_an_older_data_base_is_migrated_step_by_step(settings: Settings, store: Store, monkeypatch) -> None:
+def test_an_older_database_is_migrated_step_by_step(settings: Settings, store: Store, monkeypatch) -> None:
     close_stores()
     steps = {
         schema.VERSION + 1: lambda c: c.execute(text("ALTER TABLE projects ADD COLUMN colour TEXT")),
@@ -108,7 +108,7 @@ def test_an_older_workspace_has_the_tables_of_a_new_one(settings: Settings, tmp_
     assert tables(older(settings)) == tables(new)
 
 
-def test_a_failed_migration_leaves_the_data_base_as_it_was(settings: Settings, store: Store, monkeypatch):
+def test_a_failed_migration_leaves_the_database_as_it_was(settings: Settings, store: Store, monkeypatch):
     close_stores()
     bad = {schema.VERSION + 1: lambda c: c.execute(text("UPDATE nowhere SET x = 1"))}
     with monkeypatch.context() as patch:
@@ -119,7 +119,7 @@ def test_a_failed_migration_leaves_the_data_base_as_it_was(settings: Settings, s
     assert open_store(settings).projects.get("Payments").id == "payments-1"
 
 
-def test_a_data_base_from_the_future_is_refused(settings: Settings, store: Store) -> None:
+def test_a_database_from_the_future_is_refused(settings: Settings, store: Store) -> None:
     with store.database.writing() as connection:
         connection.execute(update(schema.schema_version).values(version=99))
     close_stores()
@@ -134,9 +134,9 @@ def test_an_unusable_url_is_named_without_its_password(settings: Settings, url: 
     assert "secret" not in str(caught.value)
 
 
-def test_a_file_that_is_no_data_base_is_an_error_with_its_name(settings: Settings) -> None:
+def test_a_file_that_is_no_database_is_an_error_with_its_name(settings: Settings) -> None:
     settings.home.mkdir(parents=True)
-    (settings.home / "ringfence.sqlite").write_bytes(b"not a data base at all " * 100)
+    (settings.home / "ringfence.sqlite").write_bytes(b"not a database at all " * 100)
     with pytest.raises(StoreError, match=r"ringfence\.sqlite"):
         open_store(settings)
 
@@ -146,7 +146,7 @@ def test_sqlite_works_in_wal_mode(settings: Settings, store: Store) -> None:
         assert connection.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
 
 
-def test_several_processes_create_one_data_base(home: Path) -> None:
+def test_several_processes_create_one_database(home: Path) -> None:
     code = (
         "from gadcore.store import open_store; from gadcore.settings import Settings\n"
         "open_store(Settings.from_env())"
@@ -315,6 +315,6 @@ def test_the_store_lies_where_the_setting_says(home: Path, tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("dialect", [postgresql.dialect(), mysql.dialect(), sqlite.dialect()])
-def test_the_tables_can_be_made_on_other_data_bases(dialect) -> None:
+def test_the_tables_can_be_made_on_other_databases(dialect) -> None:
     for table in schema.metadata.sorted_tables:
         assert table.name in str(CreateTable(table).compile(dialect=dialect))
