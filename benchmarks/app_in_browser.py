@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gadcore.errors import RunError
+from gadcore.jobs.workers import stop as stop_workers
 from gadcore.settings import ROOT, Settings
-from gadcore.worker import stop as stop_workers
 
 FLAGS = (
     "--no-sandbox",

@@ -17,9 +17,9 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from gadcore.graph import Graph, make_graph
 from gadcore.graph.labels import Labels
+from gadcore.jobs.workers import stop as stop_workers
 from gadcore.settings import Settings
 from gadcore.store import close_stores
-from gadcore.worker import stop as stop_workers
 
 CI = os.environ.get("CI") == "true"
 BROWSER = "tests/browser/"

@@ -14,13 +14,13 @@ CORE = ROOT / "gadcore"
 
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
-    {"errors", "settings", "metrics"},
+    {"errors", "settings", "metrics", "shelf"},
     {"graph"},
     {"records", "drawing", "ingest"},
     {"detectors"},
     {"loop", "insight", "studies"},
     {"store"},
-    {"runs", "worker"},
+    {"runs", "jobs"},
     {"workspace"},
     {"output", "practice"},
     {"cli", "__main__"},

@@ -21,7 +21,7 @@ def loaded_by(code: str) -> set[str]:
     return set(seen.stdout.split())
 
 
-@pytest.mark.parametrize("module", ["gadcore.workspace", "gadcore.worker", "gadcore.cli"])
+@pytest.mark.parametrize("module", ["gadcore.workspace", "gadcore.jobs.runner", "gadcore.cli"])
 def test_the_web_process_loads_nothing_heavy(module: str) -> None:
     assert not loaded_by(f"import {module}") & set(HEAVY)
 

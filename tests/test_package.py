@@ -20,8 +20,8 @@ import pytest
 from packaging.requirements import Requirement
 
 import gadcore
+from gadcore.jobs.workers import stop as stop_workers
 from gadcore.settings import ROOT, Settings
-from gadcore.worker import stop as stop_workers
 
 PATIENCE = 120  # seconds that a command may take on a busy machine
 

@@ -16,7 +16,7 @@ from gadcore.output.flagged import result_in_use
 from gadcore.records import as_json
 
 if TYPE_CHECKING:
-    from gadcore.runs import Result
+    from gadcore.store import Result
     from gadcore.workspace import Workspace
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # one date for all entries: equal models, equal archives

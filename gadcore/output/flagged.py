@@ -24,7 +24,7 @@ from gadcore.graph.labels import LabelEvent, Verdict
 from gadcore.insight import explain
 
 if TYPE_CHECKING:
-    from gadcore.runs import Result
+    from gadcore.store import Result
     from gadcore.workspace import Workspace
 
 UNLABELLED = "unlabelled"

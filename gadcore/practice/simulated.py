@@ -1,8 +1,6 @@
 """Practice on a project whose answers are known: simulated analysts, one per strategy, side by side.
 
-The project's labels and runs are left alone. What a practice has found so far is kept in practice.json of the
-project, written after every batch, so that a page can draw it while it goes on in a process of its own. Until
-its first batch it stands in a file beside it, and the practice before is kept:
+The project's labels and runs are left alone. A practice is told as a document, while it goes on too:
 
     {"status": "running" | "done" | "failed", "message", "strategies", "labels", "wrong", "seed", "model",
      "anomalies", "askable", "curves": {strategy: {"labels": […], "found": […], "auc": […], "ap": […]}}}
@@ -11,159 +9,113 @@ its first batch it stands in a file beside it, and the practice before is kept:
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import threading
+import uuid
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
+
+from sqlalchemy import Row
 
 from gadcore.detectors import REGISTRY
 from gadcore.errors import GadError, LabelError, ModelError, RunError
-from gadcore.graph import Truth
-from gadcore.settings import child_environment
-from gadcore.store import FileLock, Folders, is_held, read_holder
-from gadcore.studies.sessions import LEAST, SESSION_STRATEGIES, Step, simulate
+from gadcore.jobs import ask
+from gadcore.jobs.lost import end_lost
+from gadcore.jobs.runner import carry_out
+from gadcore.store import LIVE, Store, open_store
+from gadcore.studies.sessions import LEAST, SESSION_STRATEGIES, Step
 from gadcore.workspace import Workspace
 
 Document = dict[str, Any]
 OnProgress = Callable[[str, Step], None]
 
 LABELS = 100
-FILE, BEGUN, LOG = "practice.json", "practice.begun.json", "practice.log"
-
-_GUARD = threading.Lock()
-_STARTED: dict[tuple[Path, str], subprocess.Popen[bytes]] = {}
+KIND = "practice"
 
 
 def practise(
-    workspace: Workspace,
-    strategies: Sequence[str],
-    *,
-    labels: int = LABELS,
-    wrong: float = 0.0,
-    seed: int = 0,
-    model: str = "an+",
-    on_progress: OnProgress | None = None,
+    workspace: Workspace, strategies: Sequence[str], *, on_progress: OnProgress | None = None, **settings: Any
 ) -> Document:
-    """Simulate one session per strategy, one after the other, in this process."""
-    document = _fresh(strategies, labels=labels, wrong=wrong, seed=seed, model=model)
-    truth = _checked_truth(workspace)
-    with FileLock(_lock(workspace)) as lock:
-        if not lock.acquire():
-            raise RunError(f"A practice on {workspace.name!r} is running. Wait for its end, or stop it.")
-        _remove_foreign_log(workspace)
-        _write(workspace, document)
-        try:
-            for strategy in document["strategies"]:
-                _one(workspace, truth, strategy, document, on_progress)
-        except GadError as error:
-            _write(workspace, document | {"status": "failed", "message": str(error)})
-            raise
-        document["status"] = "done"
-        _write(workspace, document)
-    return document
+    """Simulate one session per strategy in this process; settings are those of ``start``."""
+    payload, store, job_id = _checked(workspace, strategies, **settings), _store(workspace), uuid.uuid4().hex
+
+    def begin() -> str:
+        return store.jobs.add(KIND, payload, workspace.id, alone=True, job_id=job_id)
+
+    carry_out(store, workspace.settings, job_id, begin=begin, listen=on_progress)
+    row = store.jobs.get(job_id)
+    if row.status != "done":
+        raise RunError(row.message)
+    return _document(row)
 
 
-def _one(
-    workspace: Workspace, truth: Truth, strategy: str, document: Document, on_progress: OnProgress | None
-) -> None:
-    curve: dict[str, list[float | None]] = {"labels": [], "found": [], "auc": [], "ap": []}
-    document["curves"][strategy] = curve
-
-    def keep(step: Step) -> None:
-        for name, values in curve.items():
-            values.append(getattr(step, name))
-        _write(workspace, document)
-        if on_progress is not None:
-            on_progress(strategy, step)
-
-    settings = {name: document[name] for name in ("labels", "wrong", "seed", "model")}
-    session = simulate(workspace.graph, truth, strategy, on_step=keep, **settings)
-    document["anomalies"] = session.anomalies
-    document["askable"] = int(truth.known.sum()) - len(session.held_out)
-
-
-def start(
-    workspace: Workspace,
-    strategies: Sequence[str],
-    *,
-    labels: int = LABELS,
-    wrong: float = 0.0,
-    seed: int = 0,
-    model: str = "an+",
-) -> None:
-    """Practise in a process of its own; returns at once, ``state`` tells how it goes."""
-    document = _fresh(strategies, labels=labels, wrong=wrong, seed=seed, model=model)
-    _checked_truth(workspace)
-    with _GUARD:
-        if _alive(workspace):
-            raise RunError(f"A practice on {workspace.name!r} is running. Wait for its end, or stop it.")
-        _write(workspace, document)
-        options = [f"--labels={labels}", f"--wrong={wrong}", f"--seed={seed}", f"--model={model}"]
-        command = ["practice", "--json", "--project", workspace.id, *options, "--strategy", *strategies]
-        with (_folder(workspace) / LOG).open("wb") as log:
-            _STARTED[_key(workspace)] = subprocess.Popen(
-                [sys.executable, "-m", "gadcore", *command],
-                env=child_environment(workspace.settings),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                start_new_session=True,
-            )
+def start(workspace: Workspace, strategies: Sequence[str], **settings: Any) -> None:
+    """Have it simulated in the background: ``labels``, ``wrong`` (share of verdicts), ``seed``, ``model``."""
+    payload = _checked(workspace, strategies, **settings)
+    ask.ask(workspace.settings, KIND, payload, workspace.id, alone=True)
 
 
 def state(workspace: Workspace) -> Document | None:
-    """The last practice as far as it has come; None if there was none."""
-    alive = _alive(workspace)  # asked first: what ends meanwhile has written its end
-    begun, kept = _read(workspace, BEGUN), _read(workspace, FILE)
-    latest = begun or kept
-    if latest is not None and latest["status"] == "running" and not alive:
-        latest = latest | {"status": "failed", "message": _ended_early(workspace)}
-    if begun is None or kept is None or latest is None or latest["status"] == "running":
-        return latest
-    return kept | {"status": "failed", "message": f"{latest['message']} Shown is the practice before it."}
+    """The last practice as far as it has come; None if there was none.
 
-
-def _ended_early(workspace: Workspace) -> str:
-    log = _folder(workspace) / LOG
-    said = f" What it said is in {log}." if log.exists() and log.stat().st_size else ""
-    return f"The practice was stopped or ended early.{said}"
+    One that ended before its first batch is told with the practice before it.
+    """
+    rows = _store(workspace).jobs.of_project(workspace.id, KIND)
+    if rows:
+        rows[0] = ask.look(workspace.settings, rows[0].id)
+    known = [*map(_document, rows), *_kept_earlier(workspace)]
+    if not known or known[0]["status"] != "failed" or _has_batch(known[0]):
+        return known[0] if known else None
+    before = next(filter(_has_batch, known), None)
+    if before is None:
+        return known[0]
+    return before | {"status": "failed", "message": f"{known[0]['message']} Shown is the practice before it."}
 
 
 def stop(workspace: Workspace) -> None:
     """End a practice that runs; what it found so far stays."""
-    with _GUARD:
-        own = _STARTED.pop(_key(workspace), None)
-    if own is not None:
-        own.terminate()
-        own.wait()
-        document = _read(workspace, BEGUN) or _read(workspace, FILE)
-        if document is not None and document["status"] == "running":
-            _write(workspace, document | {"status": "failed", "message": "Stopped before its end."})
-    elif is_held(_lock(workspace)) and (pid := read_holder(_lock(workspace)).get("pid")):
-        os.kill(int(pid), 15)
+    for row in _store(workspace).jobs.of_project(workspace.id, KIND):
+        if row.status in LIVE:
+            ask.stop(workspace.settings, row.id)
 
 
-def _fresh(strategies: Sequence[str], **settings: Any) -> Document:
-    """The document of a practice that begins; GadError for what cannot be practised.
+def _document(row: Row[Any]) -> Document:
+    status = "running" if row.status in LIVE else "done" if row.status == "done" else "failed"
+    found = {"anomalies": None, "askable": None, "curves": dict[str, Any]()} | (row.result or row.progress)
+    return {"status": status, "message": row.message, **row.payload, **found}
 
-    All is checked here, as what is refused must not replace the practice before it.
-    """
+
+def _has_batch(document: Document) -> bool:
+    batches = any(max(curve["labels"], default=0) > 0 for curve in document["curves"].values())
+    return batches or document["status"] == "done"
+
+
+def _kept_earlier(workspace: Workspace) -> list[Document]:
+    """The practice that an earlier version kept in a file, as far as it came."""
+    path = _store(workspace).folders.project(workspace.id) / "practice.json"
+    try:
+        document: Document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    ended = {"status": "failed", "message": "The practice was stopped or ended early."}
+    return [document | ended if document["status"] == "running" else document]
+
+
+def _checked(
+    workspace: Workspace,
+    strategies: Sequence[str],
+    *,
+    labels: int = LABELS,
+    wrong: float = 0.0,
+    seed: int = 0,
+    model: str = "an+",
+) -> dict[str, Any]:
+    """What is asked of a job; GadError for what cannot be practised."""
     chosen = list(dict.fromkeys(strategies))
-    _check(**settings)
     unknown = [name for name in chosen if name not in SESSION_STRATEGIES]
     if unknown or not chosen:
         raise GadError(
             f"Strategies to practise with: {', '.join(unknown) or 'none given'}. Expected some of: "
             f"{', '.join(SESSION_STRATEGIES)}."
         )
-    counts = {"anomalies": None, "askable": None}
-    return {"status": "running", "message": "", "strategies": chosen, **settings, **counts, "curves": {}}
-
-
-def _check(*, labels: int, wrong: float, seed: int, model: str) -> None:
     if labels < 1:
         raise GadError(f"A practice of {labels} labels. Expected: at least 1.")
     if not 0 <= wrong < 1:
@@ -172,10 +124,13 @@ def _check(*, labels: int, wrong: float, seed: int, model: str) -> None:
         raise GadError(f"The seed {seed}. Expected: 0 or more.")
     if model not in REGISTRY:
         raise ModelError(f"There is no model {model!r}. Expected one of: {', '.join(REGISTRY)}.")
+    _check_truth(workspace)
+    end_lost(_store(workspace), workspace.id)  # one whose process is gone is not in the way
+    return {"strategies": chosen, "labels": labels, "wrong": wrong, "seed": seed, "model": model}
 
 
-def _checked_truth(workspace: Workspace) -> Truth:
-    """The known answers; LabelError when they leave nothing to find or nothing to score."""
+def _check_truth(workspace: Workspace) -> None:
+    """LabelError when the known answers leave nothing to find or nothing to score."""
     truth = workspace.data.truth()
     for value, word in ((0, "normal"), (1, "anomalous")):
         count = int((truth.y == value).sum())
@@ -184,48 +139,7 @@ def _checked_truth(workspace: Workspace) -> Truth:
                 f"The known answers have {count} {word} node{'s' * (count != 1)}. Practice needs at least "
                 f"{LEAST}: one to find, and one that is never asked about and measures the model."
             )
-    return truth
 
 
-def _write(workspace: Workspace, document: Document) -> None:
-    """Keep a practice; one without a batch yet does not replace the one before it."""
-    batches = any(max(curve["labels"], default=0) > 0 for curve in document["curves"].values())
-    name = FILE if batches or document["status"] == "done" else BEGUN
-    path = _folder(workspace) / name
-    part = path.with_name(f"{name}.{os.getpid()}.part")
-    part.write_text(json.dumps(document), encoding="utf-8")
-    os.replace(part, path)  # in one step: a reader never sees half of it
-    if name == FILE:
-        path.with_name(BEGUN).unlink(missing_ok=True)
-
-
-def _read(workspace: Workspace, name: str) -> Document | None:
-    try:
-        document: Document = json.loads((_folder(workspace) / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return document
-
-
-def _remove_foreign_log(workspace: Workspace) -> None:
-    """Remove what an earlier practice said, unless it is this process that writes there."""
-    log = _folder(workspace) / LOG
-    if log.exists() and not os.path.samestat(os.fstat(2), log.stat()):
-        log.unlink()
-
-
-def _alive(workspace: Workspace) -> bool:
-    own = _STARTED.get(_key(workspace))
-    return (own is not None and own.poll() is None) or is_held(_lock(workspace))
-
-
-def _key(workspace: Workspace) -> tuple[Path, str]:
-    return workspace.settings.home, workspace.id
-
-
-def _folder(workspace: Workspace) -> Path:
-    return Folders(workspace.settings.home).project(workspace.id)
-
-
-def _lock(workspace: Workspace) -> Path:
-    return Folders(workspace.settings.home).lock(f"practice-{workspace.id}")
+def _store(workspace: Workspace) -> Store:
+    return open_store(workspace.settings)

@@ -1,4 +1,4 @@
-"""Everything that is kept: projects, label events, runs, jobs (all SQL lives in this package)."""
+"""Everything that is kept: projects, label events, jobs, runs and their files (all SQL lives here)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from gadcore.settings import Settings
 from gadcore.store.database import Database, close_databases, open_database
 from gadcore.store.events import LabelEvents, LabelView
 from gadcore.store.folders import Folders
-from gadcore.store.job_rows import JobRows
+from gadcore.store.jobs import HOST, LIVE, JobRows
 from gadcore.store.locks import FileLock, is_held, read_holder
 from gadcore.store.offers import Offer, Offers
 from gadcore.store.projects import Projects, name_in_use, new_project_id
 from gadcore.store.receipts import Receipts
-from gadcore.store.run_rows import HOST, RunRows
+from gadcore.store.result import LAYOUTS, Result
+from gadcore.store.runs import RunRows
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,14 @@ def close_stores() -> None:
 
 __all__ = [
     "HOST",
+    "LAYOUTS",
+    "LIVE",
     "FileLock",
     "Folders",
     "LabelEvents",
     "LabelView",
     "Offer",
+    "Result",
     "Store",
     "close_stores",
     "is_held",

@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any, Self
+
+TRIES, PAUSE = 15, 0.02  # of taking a lock; seconds between them
 
 if sys.platform == "win32":
     import msvcrt
@@ -27,14 +30,25 @@ else:
 
 
 class FileLock:
-    """An exclusive lock on a file; ``acquire`` never waits."""
+    """An exclusive lock on a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._fd: int | None = None
 
     def acquire(self, **holder: Any) -> bool:
-        """Take the lock and write who holds it; False when another holds it."""
+        """Take the lock and write who holds it; False when another holds it.
+
+        Tried for a moment, because somebody may just be looking whether it is held.
+        """
+        for _ in range(TRIES):
+            if self._take():
+                self.describe(pid=os.getpid(), **holder)
+                return True
+            time.sleep(PAUSE)
+        return False
+
+    def _take(self) -> bool:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -46,7 +60,6 @@ class FileLock:
             os.close(fd)
             return False
         self._fd = fd
-        self.describe(pid=os.getpid(), **holder)
         return True
 
     def describe(self, **holder: Any) -> None:

@@ -7,11 +7,12 @@ A step gets a connection inside the transaction that also raises the version: it
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Column, Connection, insert, inspect, select, text, update
+from sqlalchemy import Column, Connection, MetaData, insert, inspect, select, text, update
 from sqlalchemy.schema import CreateColumn
 
 from gadcore.errors import StoreError
@@ -65,10 +66,44 @@ def _offers_in_files(folders: Folders, project_id: str, run_id: str) -> Iterator
             }
 
 
+_PROGRESS = ("epoch", "epochs", "stage", "loss", "auc")
+_LEFT = ("status", "warm", "created_at", "started_at", "ended_at", "seconds", *_PROGRESS, "message",
+         "heartbeat_at", "cancel", "pid", "host")  # fmt: skip
+
+
+def _one_table_of_jobs(connection: Connection, _: Folders) -> None:
+    """Give every run a job that tells how it goes; keep other jobs in the new table."""
+    old = MetaData()
+    old.reflect(connection, only=["runs", "jobs"])
+    runs, jobs = old.tables["runs"], old.tables["jobs"]
+    rows = [_job(row) for table in (runs, jobs) for row in connection.execute(select(table)).mappings()]
+    jobs.drop(connection)
+    schema.jobs.create(connection)
+    if rows:
+        connection.execute(insert(schema.jobs), rows)
+    for index in runs.indexes:
+        index.drop(connection)
+    for name in _LEFT:
+        connection.execute(text(f"ALTER TABLE runs DROP COLUMN {name}"))
+
+
+def _job(old: Mapping[Any, Any]) -> dict[str, Any]:
+    """The new row for an old run or an old job."""
+    row = {
+        column.name: value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+        for column in schema.jobs.c
+        for value in (old.get(column.name),)
+    }
+    of_run = {"kind": "train", "payload": {"warm": bool(old.get("warm"))}} if "number" in old else {}
+    so_far = {key: old[key] for key in _PROGRESS if key in old}
+    return row | of_run | {"progress": so_far, "attempts": 1, "cancel": bool(old.get("cancel"))}
+
+
 STEPS: dict[int, Step] = {
     2: lambda connection, _: _add_column(connection, schema.runs.c.for_use),
     3: lambda connection, _: _add_column(connection, schema.label_events.c.drawn_after),
     4: _offers_and_receipts,
+    5: _one_table_of_jobs,
 }
 
 

@@ -3,9 +3,9 @@
 projects ──┬── preferences     one JSON value per key
            ├── label_events    append-only; the label set is what they add up to
            ├── receipts        messages of browser tabs that were carried out
-           ├── runs ─┬─ progress    reported epochs of a run
+           ├── runs ─┬─ progress    what a run was trained on and gave; its reported epochs
            │         └─ offers      cases that the queue asks for, and how each was chosen
-           └── jobs            other work for the worker processes: layouts, scoring of new nodes
+           └── jobs            every long piece of work; that of a run has its id, an import has no project
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from sqlalchemy import (
     true,
 )
 
-VERSION = 4
+VERSION = 5
 
 metadata = MetaData()
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """Aware UTC times in Python, naive UTC in the data base (SQLite keeps no zone)."""
+    """Aware UTC times in Python, naive UTC in the database (SQLite keeps no zone)."""
 
     impl = DateTime
     cache_ok = True
@@ -114,11 +114,9 @@ runs = Table(
     Column("id", String(40), primary_key=True),
     _project(),
     Column("number", Integer, nullable=False),
-    Column("status", String(12), nullable=False),  # queued, running, done, failed, cancelled
     Column("model", String(40), nullable=False),
     Column("params", JSON, nullable=False),
     Column("seed", Integer, nullable=False),
-    Column("warm", Boolean, nullable=False),  # may start from the run in use
     Column("for_use", Boolean, nullable=False, server_default=true()),  # takes the place of the run in use
     Column("device", String(20), nullable=False),
     Column("graph_fingerprint", String(64), nullable=False),
@@ -126,24 +124,9 @@ runs = Table(
     Column("normal", Integer, nullable=False),
     Column("anomalous", Integer, nullable=False),
     Column("unsure", Integer, nullable=False),
-    Column("created_at", UtcTime, nullable=False),
-    Column("started_at", UtcTime),
-    Column("ended_at", UtcTime),
-    Column("seconds", Float),
-    Column("epoch", Integer, nullable=False, default=0),
-    Column("epochs", Integer, nullable=False, default=0),
-    Column("stage", String(60), nullable=False, default=""),
-    Column("loss", Float),
-    Column("auc", Float),
     Column("basis", String(40), nullable=False, default=""),
-    Column("message", Text, nullable=False, default=""),
     Column("versions", JSON, nullable=False),
-    Column("heartbeat_at", UtcTime),
-    Column("cancel", Boolean, nullable=False, default=False),
-    Column("pid", Integer),
-    Column("host", String(200)),
     UniqueConstraint("project_id", "number"),
-    Index("runs_by_status", "status"),
 )
 
 progress = Table(
@@ -191,14 +174,20 @@ jobs = Table(
     "jobs",
     metadata,
     Column("id", String(40), primary_key=True),
-    _project(),
-    Column("kind", String(12), nullable=False),  # layout, score
-    Column("payload", JSON, nullable=False),
-    Column("status", String(12), nullable=False),  # queued, running, done, failed
-    Column("created_at", UtcTime, nullable=False),
-    Column("ended_at", UtcTime),
-    Column("message", Text, nullable=False, default=""),
-    Column("result", JSON),
+    Column("project_id", String(80), ForeignKey("projects.id", ondelete="CASCADE")),
+    Column("kind", String(12), nullable=False),  # train, layout, score, reading, practice
+    Column("payload", JSON, nullable=False),  # what is asked for
+    Column("status", String(12), nullable=False),  # queued, running, done, failed, cancelled
+    Column("cancel", Boolean, nullable=False, default=False),  # a running job is asked to stop
+    Column("attempts", Integer, nullable=False),
     Column("host", String(200)),
+    Column("created_at", UtcTime, nullable=False),
+    Column("started_at", UtcTime),
+    Column("heartbeat_at", UtcTime),
+    Column("ended_at", UtcTime),
+    Column("progress", JSON, nullable=False),  # how far it has come, in the words of its kind
+    Column("message", Text, nullable=False, default=""),  # why it failed
+    Column("result", JSON),
     Index("jobs_by_status", "status"),
+    Index("jobs_of_project", "project_id", "kind"),
 )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from gadcore import worker
-from gadcore.errors import RunError
 from gadcore.insight.groups import propose_group
 from gadcore.insight.neighbourhood import neighbourhood
+from gadcore.jobs import ask
 from gadcore.loop.order import Choice
 from gadcore.records import Neighbourhood, NodeCard, ProposedGroup, QueueBasis, QueueRow
 from gadcore.workspace import node_cards, queue
@@ -18,9 +15,6 @@ from gadcore.workspace.preferences import checked_preference
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import Filter, positive, rows, search_index
 from gadcore.workspace.reranking import queue_basis
-from gadcore.workspace.runs import LIVE, end_lost_jobs
-
-WAIT = 0.02  # seconds between looks at a job
 
 
 class Cases:
@@ -113,25 +107,9 @@ class Cases:
         project, result = self._project, self._project.result_in_use()
         nodes, links = Path(path), Path(edges) if edges else None
         if not in_worker:
-            from gadcore.runs.scoring import score_new as score
+            from gadcore.jobs.score import score_new as score
 
             return score(project.graph, result, nodes, links)
         files = {"path": str(nodes.absolute()), "edges": str(links.absolute()) if links else None}
-        job = project.store.jobs.add(project.id, "score", {"run": result.info.id, **files})
-        worker.start(project.settings)
-        worker.wake(project.settings)
-        return [QueueRow(**row) for row in _result_of(project, job)]
-
-
-def _result_of(project: Project, job: str) -> Any:
-    """Wait for a job of the training worker; RunError with its reason when it fails."""
-    while (row := project.store.jobs.get(job)).status in LIVE:
-        if row.status == "running":
-            end_lost_jobs(project, "score", "train")
-        else:
-            worker.start(project.settings)
-        time.sleep(WAIT)
-    project.store.jobs.remove(job)
-    if row.status != "done":
-        raise RunError(row.message)
-    return row.result
+        job = ask.ask(project.settings, "score", {"run": result.info.id, **files}, project.id)
+        return [QueueRow(**row) for row in ask.result_of(project.settings, job)]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gadcore import worker
 from gadcore.errors import NotFound, StoreError
 from gadcore.graph import Graph, Truth
 from gadcore.graph.labels import Verdict
+from gadcore.jobs import workers
 from gadcore.records import ProjectInfo, RunInfo, as_json
 from gadcore.settings import DEMO_FOLDER, Settings
 from gadcore.store import Store, name_in_use, new_project_id, open_store
@@ -134,10 +134,9 @@ def delete(project: str, settings: Settings) -> None:
     """Remove a project with its graph, labels and runs; a run under way is stopped first."""
     store = open_store(settings)
     row = store.projects.get(project)
-    for run in store.runs.of_project(row.id, "queued", "running"):
-        store.runs.cancel(run.id)
-    worker.wake(settings)
-    store.projects.remove(row.id)
+    store.projects.remove(row.id)  # a job that finds its row gone stops
+    for lane in workers.LANES:
+        workers.wake(settings, lane)
     store.forget(row.id)
     shutil.rmtree(store.folders.project(row.id), ignore_errors=True)
 

@@ -13,7 +13,7 @@ from gadcore.insight.second_look import Doubt, SecondLook, doubts, total
 from gadcore.loop.audit import LEAST_RECALL, AuditReport
 from gadcore.loop.audit import audit as estimates
 from gadcore.records import Explanation
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace import preferences
 from gadcore.workspace.node_cards import probability_basis
 from gadcore.workspace.project import Project

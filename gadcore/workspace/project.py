@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,36 +11,12 @@ import numpy.typing as npt
 from gadcore.errors import NotFound, RunError
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import LabelEvent, Labels
+from gadcore.jobs.lost import end_lost
 from gadcore.loop.order import Choice
 from gadcore.records import RunInfo
-from gadcore.runs import Result, end_lost_runs
 from gadcore.settings import Settings
-from gadcore.store import LabelView, Store, open_store
-
-T = TypeVar("T")
-
-
-class Shelf:
-    """A few things kept by key, the least recently used given up first; safe for threads."""
-
-    def __init__(self, size: int) -> None:
-        self._size, self._kept = size, OrderedDict[Any, Any]()
-        self._guard = threading.RLock()
-
-    def get(self, key: Any, make: Callable[[], T]) -> T:
-        """What is kept under a key; made outside the lock, so that nobody waits for another's graph."""
-        with self._guard:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                known: T = self._kept[key]
-                return known
-        made = make()
-        with self._guard:
-            found: T = self._kept.setdefault(key, made)
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-            return found
-
+from gadcore.shelf import Shelf
+from gadcore.store import LabelView, Result, Store, open_store
 
 GRAPHS, RESULTS, DERIVED = Shelf(4), Shelf(48), Shelf(64)
 
@@ -137,7 +110,7 @@ class Project:
 
     def active_run(self) -> RunInfo | None:
         """The run that is under way, else the one that waits, else None."""
-        end_lost_runs(self.store, self.id)
+        end_lost(self.store, self.id)
         live = self.store.runs.of_project(self.id, "queued", "running")
         running = [run for run in live if run.status == "running"]
         return running[0] if running else live[-1] if live else None

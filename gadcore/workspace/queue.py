@@ -26,7 +26,7 @@ from gadcore.loop.pool import BATCH
 from gadcore.loop.rerank import Provisional
 from gadcore.loop.strategies import STRATEGIES, Query, interleave
 from gadcore.records import QueueRow
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.store.offers import NOTHING, Offer, Revision
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows

@@ -15,7 +15,7 @@ from gadcore.insight.agreement import judges
 from gadcore.insight.explain.columns import shown
 from gadcore.loop.rerank import Provisional
 from gadcore.records import QueueRow
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.search import SearchIndex
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gadcore.insight.explain import reasons as why
 from gadcore.insight.explain.sentences import verdict_sentence
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import CODES
 

@@ -10,7 +10,7 @@ from gadcore.graph.labels import Labels, Verdict
 from gadcore.insight.influence import Influence
 from gadcore.loop.rerank import Provisional, Reranker, coordinates
 from gadcore.records import QueueBasis
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace.project import DERIVED, Project
 
 PREFERENCE = "provisional"  # True unless the project says otherwise

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import shutil
+import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gadcore import worker
 from gadcore.detectors import REGISTRY
+from gadcore.detectors.base import Progress
 from gadcore.errors import InputError, ModelError, RunError
 from gadcore.graph import FloatArray
+from gadcore.jobs import ask, workers
+from gadcore.jobs.lost import end_lost
+from gadcore.jobs.runner import carry_out
 from gadcore.metrics import midranks
 from gadcore.records import QueueRow, RunComparison, RunInfo
-from gadcore.runs import LAYOUTS, OnProgress, Result, end_lost_runs, perform_new
-from gadcore.store import is_held
+from gadcore.store import LAYOUTS, Result
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import positive, rows
 
 DEFAULT_MODEL = "an+"
-LIVE = ("queued", "running")
 
 
 @dataclass(frozen=True)
@@ -41,26 +44,15 @@ class Request:
     @property
     def identity(self) -> dict[str, Any]:
         """Columns in which a waiting run must agree to stand for this one."""
-        return {
-            "model": self.model,
-            "params": self.params or {},
-            "seed": self.seed,
-            "device": self.device,
-            "for_use": self.use,
-        }
+        same = {"model": self.model, "seed": self.seed, "device": self.device}
+        return {**same, "params": self.params or {}, "for_use": self.use}
 
     def columns(self, project: Project) -> dict[str, Any]:
         """Columns of the new run; the labels are counted now, and again when it starts."""
         labels = project.labels()
-        return {
-            **self.identity,
-            "warm": self.warm,
-            "graph_fingerprint": project.fingerprint,
-            "label_hash": labels.hash(project.graph),
-            "normal": len(labels.normal),
-            "anomalous": len(labels.anomalous),
-            "unsure": len(labels.unsure),
-        }
+        counts = {name: len(getattr(labels, name)) for name in ("normal", "anomalous", "unsure")}
+        trained_on = {"graph_fingerprint": project.fingerprint, "label_hash": labels.hash(project.graph)}
+        return {**self.identity, **trained_on, **counts}
 
 
 class Runs:
@@ -69,23 +61,13 @@ class Runs:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def start(
-        self,
-        model: str = DEFAULT_MODEL,
-        *,
-        params: dict[str, Any] | None = None,
-        device: str = "auto",
-        seed: int = 0,
-        warm: bool = True,
-        use: bool = True,
-    ) -> RunInfo:
-        """Queue a run for the worker process; returns at once. Without ``use`` the run in use stays so.
+    def start(self, model: str = DEFAULT_MODEL, **asked: Any) -> RunInfo:
+        """Queue a run for the worker process; returns at once. What may be asked for is in ``Request``.
 
         A run that waits and would do the same is returned instead.
         """
-        run = self._queued(Request(model, params, device, seed, warm, use))
-        worker.start(self._project.settings)
-        worker.wake(self._project.settings)
+        run = self._queued(Request(model, **asked))
+        workers.call(self._project.settings, "train")
         return run
 
     def _queued(self, request: Request) -> RunInfo:
@@ -93,22 +75,24 @@ class Runs:
         for run in project.store.runs.of_project(project.id, "queued"):
             if all(getattr(run, key) == value for key, value in request.identity.items()):
                 return run  # it reads the labels when it starts, so it will know the latest
-        return project.store.runs.add(project.id, request.columns(project))
+        return project.store.runs.add(project.id, request.columns(project), warm=request.warm)
 
     def train(
         self,
         model: str = DEFAULT_MODEL,
         *,
-        params: dict[str, Any] | None = None,
-        device: str = "auto",
-        seed: int = 0,
-        warm: bool = True,
-        use: bool = True,
-        on_progress: OnProgress | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        **asked: Any,
     ) -> RunInfo:
         """Carry out a run in this process and wait for its end; a failed run is returned, not raised."""
-        project, request = self._project, Request(model, params, device, seed, warm, use)
-        return perform_new(project.store, project.settings, project.id, request.columns(project), on_progress)
+        project, request, run_id = self._project, Request(model, **asked), uuid.uuid4().hex
+        values = request.columns(project)
+
+        def begin() -> RunInfo:
+            return project.store.runs.add(project.id, values, warm=request.warm, job_id=run_id)
+
+        carry_out(project.store, project.settings, run_id, begin=begin, listen=on_progress)
+        return project.store.runs.get(run_id)
 
     def ensure_ranked(self) -> RunInfo | None:
         """Start the first run when there is none, so that a ranked queue exists before any label.
@@ -121,12 +105,12 @@ class Runs:
 
     def all(self) -> list[RunInfo]:
         """All runs, newest first; those whose process is gone are marked as failed first."""
-        end_lost_runs(self._project.store, self._project.id)
+        end_lost(self._project.store, self._project.id)
         return self._project.store.runs.of_project(self._project.id)
 
     def get(self, run_id: str) -> RunInfo:
         """A run by id or number; NotFound otherwise."""
-        end_lost_runs(self._project.store, self._project.id)
+        end_lost(self._project.store, self._project.id)
         return self._served(self._run(run_id))
 
     def active(self) -> RunInfo | None:
@@ -141,7 +125,7 @@ class Runs:
 
     def cancel(self, run_id: str) -> None:
         """Ask a run to stop; it does so within one epoch."""
-        self._project.store.runs.cancel(self._project.own_run(run_id))
+        self._project.store.jobs.cancel(self._project.own_run(run_id))
 
     def use(self, run_id: str) -> RunInfo:
         """Show the scores of another run that is done (roll back, or forward again)."""
@@ -210,10 +194,8 @@ class Runs:
         result = project.result(run_id) or project.result_in_use()
         if result.layout(kind) is not None:
             return
-        end_lost_jobs(project, "layout", "layout")
-        project.store.jobs.add(project.id, "layout", {"kind": kind, "run": result.info.id})
-        worker.start(project.settings, "layout")
-        worker.wake(project.settings, "layout")
+        end_lost(project.store, project.id)
+        ask.ask(project.settings, "layout", {"kind": kind, "run": result.info.id}, project.id)
 
     def layout_state(self, kind: str, run_id: str | None = None) -> tuple[str, str]:
         """("done" | "queued" | "running" | "failed" | "none", why it failed)."""
@@ -222,22 +204,20 @@ class Runs:
             return "none", ""
         if result.layout(kind) is not None:
             return "done", ""
-        end_lost_jobs(project, "layout", "layout")
         wanted = {"kind": kind, "run": result.info.id}
         for row in project.store.jobs.of_project(project.id, "layout"):
             if row.payload == wanted:
-                if row.status == "queued":
-                    worker.start(project.settings, "layout")
+                row = ask.look(project.settings, row.id)
                 return str(row.status), str(row.message)
         return "none", ""
 
     def start_worker(self) -> None:
         """Have the training process warm up in the background."""
-        worker.start(self._project.settings)
+        workers.start(self._project.settings)
 
     def worker_state(self) -> dict[str, Any]:
-        """alive, ready, busy, device, pid of the training process."""
-        return worker.state(self._project.settings)
+        """alive, device, pid of the training process."""
+        return workers.state(self._project.settings)
 
     def _run(self, run_id: str) -> RunInfo:
         return self._project.store.runs.get(self._project.own_run(run_id))
@@ -245,7 +225,7 @@ class Runs:
     def _served(self, run: RunInfo) -> RunInfo:
         """The run; one that waits while its worker is gone gets a new worker."""
         if run.status == "queued":
-            worker.start(self._project.settings)
+            workers.start(self._project.settings)
         return run
 
     def _done(self, run_id: str) -> Result:
@@ -259,11 +239,3 @@ class Runs:
         kept = nodes[moved[nodes] != 0]
         lines = [f"{'up' if moved[i] > 0 else 'down'} {abs(int(moved[i])):,} places" for i in kept]
         return rows(self._project, kept, result=after, reasons=lines, moved=moved[kept])
-
-
-def end_lost_jobs(project: Project, kind: str, role: str) -> None:
-    """Mark jobs of a kind as failed whose worker is gone."""
-    running = project.store.jobs.running(kind)
-    if running and not is_held(worker.worker_lock(project.settings, role)):
-        for row in running:
-            project.store.jobs.finish(row.id, "failed", message="The worker process ended; ask again.")

@@ -11,7 +11,7 @@ from gadcore.insight.comparison import interval_text
 from gadcore.loop.calibrate import band
 from gadcore.output import Filters
 from gadcore.output.flagged import VERDICTS
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace import Workspace
 
 _WORDS = {"anomalous": "Anomalous", "unsure": "Unsure", "unlabelled": "No verdict", "normal": "Normal"}

@@ -11,11 +11,10 @@ import streamlit as st
 from gadcore.errors import GadError
 from gadcore.ingest import Mapping, Peek, Report, benchmark_names, formats, peek
 from gadcore.settings import Settings
-from gadcore.workspace import Workspace
+from gadcore.workspace import Workspace, uploads
+from gadcore.workspace.uploads import Incoming
 from pages.common import state
-from pages.home import reading
 from pages.home.projects import literal, open_project
-from pages.home.reading import Incoming
 
 _TOKEN = "incoming"
 _NONE = "(none)"
@@ -24,7 +23,7 @@ _NONE = "(none)"
 def show_new() -> None:
     """The step that is due, by the address."""
     settings = Settings.from_env()
-    incoming = reading.find(st.query_params.get(_TOKEN), settings)
+    incoming = uploads.find(st.query_params.get(_TOKEN), settings)
     if incoming is None:
         st.query_params.pop(_TOKEN, None)
         _choose_source(settings)
@@ -49,7 +48,7 @@ def _choose_source(settings: Settings) -> None:
             label_visibility="collapsed",
         )
         if st.button("Continue", key="continue-upload", type="primary", disabled=not files):
-            _begin(lambda: reading.receive([(f.name, f) for f in files or []], settings))
+            _begin(lambda: uploads.receive([(f.name, f) for f in files or []], settings))
     with named:
         _named_source(settings)
 
@@ -68,7 +67,7 @@ def _named_source(settings: Settings) -> None:
             if not source.strip():
                 st.warning("Name a file, a folder or a benchmark first.", icon=":material/warning:")
             else:
-                _begin(lambda: reading.name_source(source, settings))
+                _begin(lambda: uploads.name_source(source, settings))
 
 
 def _begin(make: Any) -> None:
@@ -235,8 +234,7 @@ def _review(incoming: Incoming) -> None:
     if create:
         _create(incoming, name)
     if again:
-        (incoming.folder / "report.json").unlink(missing_ok=True)
-        (incoming.folder / "stage.json").unlink(missing_ok=True)
+        incoming.forget()
         st.rerun()
     if back:
         _start_over(incoming)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from gadcore.graph import Graph
 from gadcore.records import RunInfo
-from gadcore.runs import Result
+from gadcore.store import Result
 from gadcore.workspace import Workspace
 from pages.common import state
 from pages.common.figures import MAX_POINTS

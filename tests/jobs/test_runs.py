@@ -10,11 +10,14 @@ import pytest
 from probe_detector import EPOCHS, reading, register, unregister
 
 from gadcore.errors import NotFound, RunError
+from gadcore.jobs.kind import Memory
+from gadcore.jobs.lost import end_lost
+from gadcore.jobs.runner import carry_out
 from gadcore.metrics import ranks
-from gadcore.runs import Memory, Result, end_lost_runs, perform
 from gadcore.settings import Settings
-from gadcore.store import FileLock
-from gadcore.store.schema import now, runs
+from gadcore.store import FileLock, Result
+from gadcore.store.runs import START
+from gadcore.store.schema import jobs, now, runs
 from gadcore.workspace import Workspace
 from gadcore.workspace.runs import Request
 
@@ -34,6 +37,12 @@ def store(project: Workspace):
 def queue(project: Workspace, **params):
     """A queued run that nobody works on."""
     return project.runs._queued(Request("probe", params, "cpu"))
+
+
+def perform(store, settings: Settings, run_id: str, **given):
+    """Carry out a queued run here; its row as it ended."""
+    carry_out(store, settings, run_id, **given)
+    return store.runs.get(run_id)
 
 
 def test_a_run_without_labels_ranks_all_nodes(project: Workspace) -> None:
@@ -97,13 +106,13 @@ def test_no_worker_can_take_a_run_that_is_carried_out_here(
     get = store.runs.get
 
     def with_a_rival(run_id: str):  # a worker that looks for work at every moment it can
-        for run in store.runs.queued():
-            store.runs.claim(run.id, run.device)
+        for row in store.jobs.queued(["train"]):
+            store.jobs.claim(row.id)
         return get(run_id)
 
     monkeypatch.setattr(store.runs, "get", with_a_rival)
     assert project.runs.train("probe").status == "done"
-    assert not end_lost_runs(store, project.id)
+    assert not end_lost(store, project.id)
 
 
 @pytest.mark.parametrize(("mode", "words"), [("error", "told to fail"), ("memory", "not enough memory")])
@@ -140,7 +149,7 @@ def test_cancel_ends_a_run_within_an_epoch(project: Workspace, store) -> None:
         store,
         project.settings,
         run.id,
-        on_progress=lambda p: store.runs.cancel(run.id) if p.epoch == 3 else None,
+        listen=lambda p: store.jobs.cancel(run.id) if p.epoch == 3 else None,
     )
     assert ended.status == "cancelled"
     assert project.runs.result() is None
@@ -181,10 +190,12 @@ def test_a_retrain_begins_anew_when_the_earlier_run_no_longer_holds(project: Wor
 def test_a_long_lived_process_keeps_graphs_and_models(project: Workspace, store) -> None:
     memory = Memory()
     first = perform(store, project.settings, queue(project).id, memory=memory)
-    graph, model = next(iter(memory.graphs.values())), memory.models[first.id]
+    graph = memory.graphs.get(first.graph_fingerprint, lambda: None)
+    model = memory.models.get(first.id, lambda: None)
+    assert graph is not None
     second = perform(store, project.settings, queue(project).id, memory=memory)
-    assert next(iter(memory.graphs.values())) is graph
-    assert memory.models[second.id].warm_from_ is model
+    assert memory.graphs.get(first.graph_fingerprint, lambda: None) is graph
+    assert memory.models.get(second.id, lambda: None).warm_from_ is model
 
 
 def test_labels_given_while_a_run_waited_are_learnt(project: Workspace, store) -> None:
@@ -235,7 +246,7 @@ def test_equal_waiting_runs_are_one(project: Workspace) -> None:
 def test_a_run_whose_process_is_gone_is_found_by_the_next_look(project: Workspace, store) -> None:
     project.verdicts.record("n001", "anomalous")
     run = queue(project)
-    store.runs.claim(run.id, "cpu")
+    store.jobs.claim(run.id)
     assert project.runs.active() is None
     lost = project.runs.get(run.id)
     assert lost.status == "failed"
@@ -245,19 +256,19 @@ def test_a_run_whose_process_is_gone_is_found_by_the_next_look(project: Workspac
 
 def test_a_run_whose_process_lives_is_left_alone(project: Workspace, store) -> None:
     run = queue(project)
-    with FileLock(store.folders.lock(f"run-{run.id}")) as lock:
+    with FileLock(store.folders.lock(f"job-{run.id}")) as lock:
         lock.acquire()
-        store.runs.claim(run.id, "cpu")
+        store.jobs.claim(run.id)
         assert project.runs.active().id == run.id
 
 
 def test_a_silent_run_of_another_host_is_lost(project: Workspace, store) -> None:
     run = queue(project)
-    store.runs.claim(run.id, "cpu")
-    store.runs.describe(run.id, host="elsewhere")
-    assert end_lost_runs(store, project.id) == []
-    store.runs.describe(run.id, heartbeat_at=now() - timedelta(hours=1))
-    assert [lost.id for lost in end_lost_runs(store, project.id)] == [run.id]
+    store.jobs.claim(run.id)
+    store.jobs.change(run.id, ("running",), host="elsewhere")
+    assert end_lost(store, project.id) == []
+    store.jobs.change(run.id, ("running",), heartbeat_at=now() - timedelta(hours=1))
+    assert end_lost(store, project.id) == [run.id]
 
 
 def test_results_that_cannot_be_written_fail_the_run(project: Workspace, store) -> None:
@@ -295,7 +306,9 @@ def test_compare_two_runs(project: Workspace) -> None:
 def test_runs_table_has_every_field_of_a_run() -> None:
     from gadcore.records import RunInfo
 
-    assert set(RunInfo.__dataclass_fields__) - {"project", "in_use"} <= set(runs.c.keys())
+    told = {*runs.c.keys(), *jobs.c.keys(), *START}
+    assert set(RunInfo.__dataclass_fields__) - {"project", "in_use", "seconds"} <= told
+    assert set(runs.c.keys()) & set(jobs.c.keys()) == {"id", "project_id"}  # one place for each fact
 
 
 def test_a_project_deleted_while_it_trains_leaves_nothing_behind(project: Workspace, store) -> None:
@@ -306,7 +319,7 @@ def test_a_project_deleted_while_it_trains_leaves_nothing_behind(project: Worksp
             Workspace.delete(project.id, project.settings)
 
     with pytest.raises(NotFound):
-        perform(store, project.settings, run.id, on_progress=delete_at_three)
+        perform(store, project.settings, run.id, listen=delete_at_three)
     assert not store.folders.project(project.id).exists()
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from probe_detector import reading, register, unregister
 
-from gadcore import worker
 from gadcore.errors import RunError
+from gadcore.jobs import workers
 from gadcore.settings import ROOT, Settings
-from gadcore.store import is_held
+from gadcore.store import FileLock, is_held
 from gadcore.workspace import Workspace
 
 PATIENCE = 90  # seconds until a test gives up on a slow machine
@@ -74,7 +74,7 @@ def test_the_worker_trains_cancels_scores_and_ends(project: Workspace, tmp_path:
     with pytest.raises(RunError, match=r"new\.csv"):  # what the worker says is told here
         project.cases.score_new(tmp_path / "new.csv")
 
-    worker.stop(project.settings)
+    workers.stop(project.settings)
     assert project.runs.worker_state()["alive"] is False
 
 
@@ -117,16 +117,16 @@ def test_a_defect_ends_the_worker_and_the_waiting_run_gets_a_new_one(project: Wo
 
 def test_a_second_worker_of_a_folder_steps_aside(home: Path) -> None:
     settings = Settings.from_env()
-    lock = worker.FileLock(worker.worker_lock(settings, "layout"))
+    lock = FileLock(workers.worker_lock(settings, "layout"))
     with lock:
-        assert lock.acquire(role="layout")
-        command = [sys.executable, "-m", "gadcore.worker", "layout"]
+        assert lock.acquire(lane="layout")
+        command = [sys.executable, "-m", "gadcore.jobs", "layout"]
         assert subprocess.run(command, cwd=ROOT, check=False, timeout=PATIENCE).returncode == 0
         assert is_held(lock.path)
 
 
-def test_an_unknown_role_is_refused(home: Path) -> None:
-    command = [sys.executable, "-m", "gadcore.worker", "cook"]
+def test_an_unknown_lane_is_refused(home: Path) -> None:
+    command = [sys.executable, "-m", "gadcore.jobs", "cook"]
     seen = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert seen.returncode == 1
-    assert "train or layout" in seen.stderr
+    assert "train, layout or apart" in seen.stderr

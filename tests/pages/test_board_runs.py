@@ -17,7 +17,7 @@ def tab(home) -> Tab:
 @pytest.fixture
 def idle_worker(monkeypatch) -> None:
     """Runs are queued and wait: no training process is started."""
-    monkeypatch.setattr("gadcore.worker.start", lambda *_: None)
+    monkeypatch.setattr("gadcore.jobs.workers.start", lambda *_: None)
 
 
 @pytest.mark.usefixtures("idle_worker")
@@ -58,7 +58,7 @@ def test_a_finished_run_brings_a_new_order_and_is_announced(tab) -> None:
 def test_a_failed_run_is_told_with_its_reason(tab) -> None:
     tab.say(tab.event("retrain"))
     run = tab.workspace.runs.active()
-    tab.workspace._project.store.runs.finish(run.id, "failed", message="The device ran out of memory.")
+    tab.workspace._project.store.jobs.finish(run.id, "failed", message="The device ran out of memory.")
     tab.say()
     assert "ran out of memory" in tab.texts[-1]
     assert tab.payload["notices"][-1]["level"] == "error"

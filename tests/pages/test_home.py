@@ -14,9 +14,9 @@ from sample_workspace import sample_run
 from gadcore.errors import InputError, NotFound
 from gadcore.ingest import Mapping, formats
 from gadcore.settings import Settings
-from gadcore.workspace import Workspace
+from gadcore.store import open_store
+from gadcore.workspace import Workspace, uploads
 from gadcore.workspace.runs import Runs
-from pages.home import reading
 from pages.home.projects import ago, last_run_text, literal, verdict_chips
 
 HOME = "app.py"
@@ -30,13 +30,11 @@ def upload(name: str, text: str) -> tuple[str, io.BytesIO]:
     return name, io.BytesIO(text.encode())
 
 
-def until_read(incoming: reading.Incoming) -> reading.State:
-    """Wait for the reading process; it tells by its state, not by the clock."""
+def until_read(incoming: uploads.Incoming) -> uploads.State:
+    """Wait for the reading; it tells by its state, not by the clock."""
     end = time.monotonic() + DEADLINE
     while incoming.state().kind == "reading" and time.monotonic() < end:
-        process = reading._processes.get(incoming.token)
-        if process is not None:
-            process.wait(timeout=DEADLINE)
+        time.sleep(0.02)
     return incoming.state()
 
 
@@ -96,7 +94,7 @@ def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
     assert app.multiselect(key="attributes").value == ["age"]
     app.button(key="read").click().run()
     token = app.query_params["incoming"]
-    incoming = reading.find(token if isinstance(token, str) else token[0], Settings.from_env())
+    incoming = uploads.find(token if isinstance(token, str) else token[0], Settings.from_env())
     assert until_read(incoming).kind == "done"
     app.run()
     no_problem(app)
@@ -111,7 +109,7 @@ def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
 
 def test_a_name_in_use_is_refused_and_nothing_is_lost(home, tmp_path) -> None:
     make_project("planted")
-    incoming = reading.receive([upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env())
+    incoming = uploads.receive([upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env())
     incoming.start(None)
     assert until_read(incoming).kind == "done"
     app = page(HOME)
@@ -135,7 +133,7 @@ def test_a_source_that_does_not_exist_is_named(home) -> None:
 
 
 def test_a_file_that_cannot_be_read_says_why_and_offers_the_columns_again(home, tmp_path) -> None:
-    incoming = reading.receive([upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env())
+    incoming = uploads.receive([upload("edges.csv", EDGES), upload("nodes.csv", NODES)], Settings.from_env())
     incoming.start(Mapping(id="nope", source="source", target="target"))
     stand = until_read(incoming)
     assert stand.kind == "failed"
@@ -150,34 +148,34 @@ def test_a_file_that_cannot_be_read_says_why_and_offers_the_columns_again(home, 
     assert not incoming.folder.exists()
 
 
-def test_a_reading_that_was_killed_is_reported(home) -> None:
-    incoming = reading.receive([upload("edges.csv", EDGES)], Settings.from_env())
+def test_a_reading_that_was_killed_is_reported(home, monkeypatch) -> None:
+    monkeypatch.setattr("gadcore.jobs.workers.start", lambda *_: None)
+    incoming = uploads.receive([upload("edges.csv", EDGES)], Settings.from_env())
     incoming.start(None)
-    process = reading._processes[incoming.token]
-    process.kill()
-    process.wait()
-    (incoming.folder / "report.json").unlink(missing_ok=True)  # in case it was quicker than the signal
+    store = open_store(Settings.from_env())
+    store.jobs.claim(incoming.request["job"])  # by a process that is gone
     assert incoming.state().kind == "failed"
-    assert "memory" in incoming.state().error or "exit code" in incoming.state().error
+    assert "memory" in incoming.state().error
+    assert "ignore columns" in incoming.state().error
 
 
 def test_uploads_keep_to_their_folder(home) -> None:
     settings = Settings.from_env()
-    incoming = reading.receive([upload("../../evil.csv", EDGES), upload("nodes.csv", NODES)], settings)
+    incoming = uploads.receive([upload("../../evil.csv", EDGES), upload("nodes.csv", NODES)], settings)
     assert sorted(p.name for p in (incoming.folder / "files").iterdir()) == ["evil.csv", "nodes.csv"]
     with pytest.raises(InputError, match="two files"):
-        reading.receive([upload("a.csv", EDGES), upload("a.csv", NODES)], settings)
+        uploads.receive([upload("a.csv", EDGES), upload("a.csv", NODES)], settings)
     for token in ("../../etc", "", None, "0" * 15, "zz" * 8):
-        assert reading.find(token, settings) is None
+        assert uploads.find(token, settings) is None
 
 
 def test_forgotten_uploads_are_thrown_away(home) -> None:
     import os
 
     settings = Settings.from_env()
-    old = reading.receive([upload("edges.csv", EDGES)], settings)
+    old = uploads.receive([upload("edges.csv", EDGES)], settings)
     os.utime(old.folder, (0, 0))
-    reading.name_source("cora", settings)
+    uploads.name_source("cora", settings)
     assert not Path(old.folder).exists()
 
 

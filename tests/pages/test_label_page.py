@@ -20,7 +20,7 @@ _tabs = count(1)
 @pytest.fixture
 def workspace(home, monkeypatch) -> Workspace:
     """A project without labels or runs; runs are queued, but no training process is started."""
-    monkeypatch.setattr("gadcore.worker.start", lambda *_: None)
+    monkeypatch.setattr("gadcore.jobs.workers.start", lambda *_: None)
     return make_project(labels=False)
 
 

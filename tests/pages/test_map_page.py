@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from page_project import make_project, no_problem, page, texts
 
-from gadcore.runs.artefacts import write_array
+from gadcore.store.artefacts import write_array
 from gadcore.workspace import Workspace
 from pages.common import state
 
@@ -28,7 +28,7 @@ def trained_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         workspace = make_project(models=("an", "an"))
         for run in workspace.runs.all():
             result = workspace.runs.result(run.id)
-            write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2])
+            write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2], "test")
     return folder
 
 
@@ -84,8 +84,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def worker_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What would be asked of worker processes; none is started."""
     calls: list[str] = []
-    monkeypatch.setattr("gadcore.worker.start", lambda *_: calls.append("start"))
-    monkeypatch.setattr("gadcore.worker.wake", lambda *_: calls.append("wake"))
+    monkeypatch.setattr("gadcore.jobs.workers.start", lambda *_: calls.append("start"))
+    monkeypatch.setattr("gadcore.jobs.workers.wake", lambda *_: calls.append("wake"))
     return calls
 
 
@@ -171,7 +171,7 @@ def test_a_list_of_namesakes_shows_their_ids(home, chart, monkeypatch) -> None:
     monkeypatch.setattr(state, "analyst", lambda: "ana")
     workspace = make_project(models=("an",), namesakes=True)
     result = workspace.runs.result()
-    write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2])
+    write_array(result.folder / "layout_pca.npy", np.asarray(result.embedding)[:, :2], "test")
     app = page(MAP, workspace)
     chart.next = event = box(workspace, [0, 1, 2])
     app.run()
@@ -281,7 +281,8 @@ def test_a_layout_that_is_not_there_is_asked_for_and_pca_shown_meanwhile(
 
 def test_a_layout_that_is_there_is_drawn(workspace, chart, worker_calls) -> None:
     folder = workspace.runs.result().folder
-    write_array(folder / "layout_umap.npy", np.tile(np.arange(workspace.graph.n_nodes)[:, None], 2) + 1000.0)
+    drawn = np.tile(np.arange(workspace.graph.n_nodes)[:, None], 2) + 1000.0
+    write_array(folder / "layout_umap.npy", drawn, "test")
     app = page(MAP, workspace)
     app.segmented_control(key="map-kind").set_value("umap").run()
     no_problem(app)

@@ -12,6 +12,7 @@ from page_project import make_project, no_problem, page, texts
 
 from gadcore.ingest import Reading, Report
 from gadcore.practice import simulated
+from gadcore.store import FileLock, Store, open_store
 from gadcore.studies.loop_tables import Line
 from gadcore.studies.sessions import TITLES
 from gadcore.workspace import Workspace
@@ -66,14 +67,21 @@ def test_the_chosen_strategies_are_practised_and_drawn(home, monkeypatch) -> Non
     assert "--strategy top random --labels 20 --wrong 0.05" in texts(app)
 
 
+def taken(workspace: Workspace) -> tuple[Store, str]:
+    """A practice that a process has begun."""
+    store = open_store(workspace.settings)
+    job = store.jobs.add("practice", simulated._checked(workspace, ["top"], labels=20), workspace.id)
+    store.jobs.claim(job)
+    return store, job
+
+
 def test_a_running_practice_can_be_stopped(home, monkeypatch) -> None:
     workspace = make_project()
-    running = {
-        **simulated._fresh(["top"], labels=20, wrong=0.0, seed=0, model="an+"),
-        "curves": {"top": {"labels": [0, 10], "found": [0, 3], "auc": [0.5, 0.6], "ap": [0.1, 0.2]}},
-    }
-    simulated._write(workspace, running)
-    monkeypatch.setattr(simulated, "_alive", lambda workspace: True)
+    curves = {"top": {"labels": [0, 10], "found": [0, 3], "auc": [0.5, 0.6], "ap": [0.1, 0.2]}}
+    store, job = taken(workspace)
+    store.jobs.beat(job, {"curves": curves})
+    lock = FileLock(store.folders.lock(f"job-{job}"))
+    assert lock.acquire()
     stopped = []
     monkeypatch.setattr(simulated, "stop", stopped.append)
     app = page(BENCHMARK, workspace)
@@ -81,14 +89,15 @@ def test_a_running_practice_can_be_stopped(home, monkeypatch) -> None:
     assert app.button(key="practise").disabled
     app.button(key="stop-practice").click().run()
     assert [w.id for w in stopped] == [workspace.id]
+    lock.release()
 
 
 def test_a_practice_that_ended_early_says_so(home) -> None:
     workspace = make_project()
-    simulated._write(workspace, simulated._fresh(["top"], labels=20, wrong=0.0, seed=0, model="an+"))
+    taken(workspace)  # by a process that is gone
     app = page(BENCHMARK, workspace)
     no_problem(app)
-    assert any("ended early" in box.value for box in app.warning)
+    assert any("practice process" in box.value and "ended without" in box.value for box in app.warning)
 
 
 def test_the_study_names_file_and_command(home, study) -> None:

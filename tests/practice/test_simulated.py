@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +17,36 @@ from gadcore.errors import GadError, LabelError, NotFound, RunError
 from gadcore.graph import Truth
 from gadcore.ingest import Reading, Report
 from gadcore.practice import simulated
-from gadcore.store import FileLock, Folders
+from gadcore.store import open_store
 from gadcore.studies.sessions import SESSION_STRATEGIES
 from gadcore.workspace import Workspace
+
+PATIENCE = 120  # seconds until a test gives up on a slow machine
 
 
 def project_without_truth() -> Workspace:
     graph, _ = planted_graph()
     report = Report("planted", "test", graph.n_nodes, graph.n_edges, graph.n_features)
     return Workspace.create("blind", Reading(graph, report, None))
+
+
+def ended(workspace: Workspace) -> simulated.Document:
+    """Wait for a practice in the background; it tells by its state, not by the clock."""
+    end = time.monotonic() + PATIENCE
+    while (document := simulated.state(workspace))["status"] == "running":
+        assert time.monotonic() < end, "the practice never ended"
+        time.sleep(0.02)
+    return document
+
+
+def kept(workspace: Workspace, status: str, message: str = "", **progress: Any) -> simulated.Document:
+    """A practice that has come so far."""
+    jobs = open_store(workspace.settings).jobs
+    job = jobs.add("practice", simulated._checked(workspace, ["top"], labels=20), workspace.id)
+    jobs.claim(job)
+    jobs.beat(job, progress)
+    jobs.finish(job, status, message=message)
+    return simulated.state(workspace)
 
 
 def test_a_practice_is_kept_and_leaves_labels_and_runs_alone(home) -> None:
@@ -51,20 +74,32 @@ def test_practice_in_a_process_of_its_own(home) -> None:
     simulated.start(workspace, ["top", "entropy"], labels=20, model="sgc-lr")
     with pytest.raises(RunError, match="is running"):
         simulated.start(workspace, ["top"])
-    assert simulated._STARTED[simulated._key(workspace)].wait(120) == 0
-    document = simulated.state(workspace)
+    document = ended(workspace)
     assert document["status"] == "done"
     assert {curve["labels"][-1] for curve in document["curves"].values()} == {20}
 
 
 def test_a_stopped_practice_keeps_what_it_found(home) -> None:
     workspace = make_project()
-    simulated.start(workspace, ["top"], labels=200)
+    simulated.start(workspace, ["top"], labels=200, model="sgc-lr")
+    end = time.monotonic() + PATIENCE
+    while not simulated.state(workspace)["curves"]:
+        assert time.monotonic() < end, "the practice never began"
+        time.sleep(0.02)
     simulated.stop(workspace)
     document = simulated.state(workspace)
     assert document["status"] == "failed"
     assert "Stopped" in document["message"]
+    assert document["curves"]["top"]["labels"][0] == 0
     simulated.stop(workspace)  # nothing runs: nothing happens
+
+
+def test_a_practice_that_waits_is_stopped_at_once(home, monkeypatch) -> None:
+    monkeypatch.setattr("gadcore.jobs.workers.start", lambda *_: None)
+    workspace = make_project()
+    simulated.start(workspace, ["top"])
+    simulated.stop(workspace)
+    assert simulated.state(workspace)["status"] == "failed"
 
 
 def test_a_practice_replaces_the_one_before_with_its_first_batch(home) -> None:
@@ -80,31 +115,47 @@ def test_a_practice_replaces_the_one_before_with_its_first_batch(home) -> None:
         simulated.practise(workspace, ["top"], labels=20, model="sgc-lr", on_progress=interrupt)
     shown = simulated.state(workspace)
     assert (shown["curves"], shown["status"]) == (before["curves"], "failed")
-    assert shown["message"] == ("The practice was stopped or ended early. Shown is the practice before it.")
+    assert shown["message"].startswith("The practice was stopped before its end.")
+    assert shown["message"].endswith("Shown is the practice before it.")
     after = 10
     with pytest.raises(KeyboardInterrupt):
         simulated.practise(workspace, ["top"], labels=20, model="sgc-lr", on_progress=interrupt)
     shown = simulated.state(workspace)
     assert shown["curves"]["top"]["labels"] == [0, 10]
-    assert shown["message"] == "The practice was stopped or ended early."
+    assert shown["message"].startswith("The practice was stopped before its end.")
+    assert "before it." not in shown["message"]
 
 
-def test_only_the_log_of_this_practice_is_named(home) -> None:
+def test_a_practice_of_an_earlier_version_still_shows(home) -> None:
     workspace = make_project()
-    log = simulated._folder(workspace) / simulated.LOG
-    log.write_text("Killed", encoding="utf-8")
-    simulated._write(workspace, simulated._fresh(["top"], labels=20, wrong=0.0, seed=0, model="an+"))
-    assert str(log) in simulated.state(workspace)["message"]
-    simulated.practise(workspace, ["random"], labels=10, model="sgc-lr")
-    assert not log.exists()
+    curves = {"top": {"labels": [0, 10], "found": [0, 3], "auc": [0.5, 0.6], "ap": [0.1, 0.2]}}
+    asked = {"strategies": ["top"], "labels": 20, "wrong": 0.0, "seed": 0, "model": "an+"}
+    document = {"status": "done", "message": "", **asked, "anomalies": 24, "askable": 240, "curves": curves}
+    file = open_store(workspace.settings).folders.project(workspace.id) / "practice.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert simulated.state(workspace) == document
+    file.write_text(json.dumps(document | {"status": "running"}), encoding="utf-8")
+    shown = simulated.state(workspace)
+    assert (shown["status"], shown["message"]) == ("failed", "The practice was stopped or ended early.")
+    shown = kept(workspace, "failed", "There was not enough memory.")
+    assert shown["curves"] == curves
+    assert shown["message"] == "There was not enough memory. Shown is the practice before it."
 
 
 def test_only_one_practice_at_a_time(home) -> None:
     workspace = make_project()
-    with FileLock(Folders(home).lock(f"practice-{workspace.id}")) as lock:
-        assert lock.acquire()
+    store, refused = open_store(workspace.settings), []
+
+    def again(_: str, step: simulated.Step) -> None:
         with pytest.raises(RunError, match="is running"):
             simulated.practise(workspace, ["top"])
+        refused.append(step.labels)
+
+    simulated.practise(workspace, ["top"], labels=10, model="sgc-lr", on_progress=again)
+    assert refused == [0, 10]
+    job = store.jobs.add("practice", {}, workspace.id)
+    store.jobs.claim(job)  # by a process that is gone: it is not in the way
+    assert simulated.practise(workspace, ["top"], labels=10, model="sgc-lr")["status"] == "done"
 
 
 def test_what_cannot_be_practised_is_named(home) -> None:
@@ -131,12 +182,11 @@ def test_what_cannot_be_practised_is_named(home) -> None:
 )
 def test_what_is_refused_leaves_the_practice_before_it(home, begin, given, words) -> None:
     workspace = make_project()
-    kept = simulated._fresh(["top"], labels=20, wrong=0.0, seed=0, model="an+") | {"status": "done"}
-    simulated._write(workspace, kept)
+    before = kept(workspace, "done")
     with pytest.raises(GadError, match=words) as refused:
         begin(workspace, ["top"], **given)
     assert "held out" not in str(refused.value)
-    assert simulated.state(workspace) == kept
+    assert simulated.state(workspace) == before
 
 
 def test_answers_of_one_kind_are_refused_before_anything_is_written(home) -> None:

@@ -1,28 +1,31 @@
-"""The data base: schema versions, projects, preferences, runs, jobs, locks."""
+"""The database: schema versions, projects, preferences, runs, jobs, locks."""
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import inspect, text, update
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
-from gadcore.errors import NotFound, StoreError
+from gadcore.errors import NotFound, RunError, StoreError
+from gadcore.jobs.lost import end_lost
 from gadcore.records import RunInfo
 from gadcore.settings import ROOT, Settings
 from gadcore.store import FileLock, Store, close_stores, is_held, migrations, open_store, read_holder, schema
 from gadcore.store.migrations import version_of
 
 RUN = {
-    "model": "sgc-lr", "params": {"k": 2}, "seed": 3, "device": "cpu", "warm": True, "graph_fingerprint": "f",
+    "model": "sgc-lr", "params": {"k": 2}, "seed": 3, "device": "cpu", "graph_fingerprint": "f",
     "label_hash": "h", "normal": 1, "anomalous": 2, "unsure": 0,
 }  # fmt: skip
 
@@ -34,7 +37,7 @@ def store(settings: Settings, planted) -> Store:
     return store
 
 
-def test_a_new_data_base_has_the_present_schema_and_opens_again(settings: Settings) -> None:
+def test_a_new_database_has_the_present_schema_and_opens_again(settings: Settings) -> None:
     with open_store(settings).database.reading() as connection:
         assert version_of(connection) == schema.VERSION
     close_stores()
@@ -42,7 +45,7 @@ def test_a_new_data_base_has_the_present_schema_and_opens_again(settings: Settin
         assert version_of(connection) == schema.VERSION
 
 
-def test_an_older_data_base_is_migrated_step_by_step(settings: Settings, store: Store, monkeypatch) -> None:
+def test_an_older_database_is_migrated_step_by_step(settings: Settings, store: Store, monkeypatch) -> None:
     close_stores()
     steps = {
         schema.VERSION + 1: lambda c: c.execute(text("ALTER TABLE projects ADD COLUMN colour TEXT")),
@@ -55,22 +58,57 @@ def test_an_older_data_base_is_migrated_step_by_step(settings: Settings, store: 
         assert version_of(connection) == schema.VERSION
 
 
-def test_a_data_base_of_the_first_version_opens_with_its_labels_and_runs(settings: Settings, store: Store):
-    store.events("payments-1").append([{"node_id": "n1", "verdict": "anomalous"}], analyst="ana")
-    run = store.runs.add("payments-1", RUN)
-    with store.database.writing() as connection:
-        connection.execute(text("ALTER TABLE runs DROP COLUMN for_use"))
-        connection.execute(text("ALTER TABLE label_events DROP COLUMN drawn_after"))
-        connection.execute(update(schema.schema_version).values(version=1))
-    close_stores()
-    opened = open_store(settings)
-    assert [event.weight for event in opened.events("payments-1").view().current.values()] == [1.0]
-    assert opened.runs.get(run.id).for_use is True
+def older(settings: Settings, *changes: str) -> Store:
+    """The store of a workspace that was written with version 3, with some changes to its tables."""
+    settings.home.mkdir(parents=True)
+    written = (Path(__file__).parent / "version_3.sql").read_text()
+    with closing(sqlite3.connect(settings.home / "ringfence.sqlite")) as database:
+        database.executescript(written)
+        for change in changes:
+            database.execute(change)
+        database.commit()
+    return open_store(settings)
+
+
+FIRST = (
+    "ALTER TABLE runs DROP COLUMN for_use",
+    "ALTER TABLE label_events DROP COLUMN drawn_after",
+    "UPDATE schema_version SET version = 1",
+)
+
+
+@pytest.mark.parametrize("changes", [(), FIRST])
+def test_an_older_workspace_opens_with_its_labels_runs_and_jobs(settings: Settings, changes) -> None:
+    opened = older(settings, *changes)
     with opened.database.reading() as connection:
         assert version_of(connection) == schema.VERSION
+    project = opened.projects.get("payments").id
+    events = opened.events(project).view().current.values()
+    assert [(event.node_id, event.weight) for event in events] == [("a1", 1.0), ("a10", 1.0)]
+    waiting, running, failed, done = opened.runs.of_project(project)
+    assert [run.status for run in (waiting, running, failed, done)] == ["queued", "running", "failed", "done"]
+    assert (done.in_use, done.for_use, done.epoch, done.stage) == (True, True, 4, "done")
+    assert done.seconds == pytest.approx(0.331695)
+    assert done.started_at == datetime(2024, 11, 18, 1, 38, 2, 296269, tzinfo=UTC)
+    assert "no parameter nonsense" in failed.message
+    assert (running.epoch, running.epochs, running.auc) == (1, 9, 0.6)
+    assert [row["epoch"] for row in opened.runs.progress_of(running.id)] == [1]
+    assert opened.jobs.get(waiting.id).payload == {"warm": False}
+    assert [row.message for row in opened.jobs.of_project(project, "layout")] == ["", "no embedding"]
+    assert end_lost(opened, project) == [running.id]  # its host is silent
 
 
-def test_a_failed_migration_leaves_the_data_base_as_it_was(settings: Settings, store: Store, monkeypatch):
+def test_an_older_workspace_has_the_tables_of_a_new_one(settings: Settings, tmp_path: Path) -> None:
+    def tables(store: Store) -> dict[str, set[str]]:
+        with store.database.reading() as connection:
+            found = inspect(connection)
+            return {name: {c["name"] for c in found.get_columns(name)} for name in found.get_table_names()}
+
+    new = open_store(replace(settings, store_url=f"sqlite:///{tmp_path}/new.sqlite"))
+    assert tables(older(settings)) == tables(new)
+
+
+def test_a_failed_migration_leaves_the_database_as_it_was(settings: Settings, store: Store, monkeypatch):
     close_stores()
     bad = {schema.VERSION + 1: lambda c: c.execute(text("UPDATE nowhere SET x = 1"))}
     with monkeypatch.context() as patch:
@@ -81,7 +119,7 @@ def test_a_failed_migration_leaves_the_data_base_as_it_was(settings: Settings, s
     assert open_store(settings).projects.get("Payments").id == "payments-1"
 
 
-def test_a_data_base_from_the_future_is_refused(settings: Settings, store: Store) -> None:
+def test_a_database_from_the_future_is_refused(settings: Settings, store: Store) -> None:
     with store.database.writing() as connection:
         connection.execute(update(schema.schema_version).values(version=99))
     close_stores()
@@ -96,9 +134,9 @@ def test_an_unusable_url_is_named_without_its_password(settings: Settings, url: 
     assert "secret" not in str(caught.value)
 
 
-def test_a_file_that_is_no_data_base_is_an_error_with_its_name(settings: Settings) -> None:
+def test_a_file_that_is_no_database_is_an_error_with_its_name(settings: Settings) -> None:
     settings.home.mkdir(parents=True)
-    (settings.home / "ringfence.sqlite").write_bytes(b"not a data base at all " * 100)
+    (settings.home / "ringfence.sqlite").write_bytes(b"not a database at all " * 100)
     with pytest.raises(StoreError, match=r"ringfence\.sqlite"):
         open_store(settings)
 
@@ -108,7 +146,7 @@ def test_sqlite_works_in_wal_mode(settings: Settings, store: Store) -> None:
         assert connection.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
 
 
-def test_several_processes_create_one_data_base(home: Path) -> None:
+def test_several_processes_create_one_database(home: Path) -> None:
     code = (
         "from gadcore.store import open_store; from gadcore.settings import Settings\n"
         "open_store(Settings.from_env())"
@@ -137,8 +175,9 @@ def test_preferences_keep_json_values(store: Store) -> None:
 
 def test_removing_a_project_removes_what_belongs_to_it(store: Store) -> None:
     run = store.runs.add("payments-1", RUN)
-    store.runs.claim(run.id, "cpu")
-    store.runs.beat(run.id, [{"epoch": 1, "epochs": 2, "loss": 0.5, "auc": None, "stage": "training"}])
+    store.jobs.claim(run.id)
+    epoch = {"epoch": 1, "epochs": 2, "loss": 0.5, "auc": None, "stage": "training"}
+    store.jobs.beat(run.id, epoch, [epoch])
     store.events("payments-1").append([{"node_id": "n001", "verdict": "normal"}], analyst="ana")
     store.projects.remove("payments-1")
     with store.database.reading() as connection:
@@ -154,45 +193,47 @@ def test_a_queued_run_has_all_fields_and_the_next_number(store: Store) -> None:
         "queued", {"k": 2}, 3, True, False,
     )  # fmt: skip
     assert [run.number for run in store.runs.of_project("payments-1")] == [2, 1]
-    assert [run.number for run in store.runs.queued()] == [1, 2]
+    assert [row.id for row in store.jobs.queued(["train"])] == [first.id, second.id]
 
 
 def test_a_run_is_claimed_once_also_by_many_at_a_time(store: Store) -> None:
     run = store.runs.add("payments-1", RUN)
     with ThreadPoolExecutor(6) as pool:
-        won = list(pool.map(lambda _: store.runs.claim(run.id, "cpu"), range(6)))
+        won = list(pool.map(lambda _: store.jobs.claim(run.id), range(6)))
     assert sum(won) == 1
-    assert store.runs.row(run.id).pid == os.getpid()
+    assert store.jobs.get(run.id).attempts == 1
 
 
 def test_progress_and_heartbeat_of_a_running_run(store: Store) -> None:
     run = store.runs.add("payments-1", RUN)
-    store.runs.claim(run.id, "cpu")
+    store.jobs.claim(run.id)
     steps = [{"epoch": i, "epochs": 9, "loss": 1 / i, "auc": None, "stage": "training"} for i in (1, 2)]
-    assert store.runs.beat(run.id, steps) is False
-    assert store.runs.beat(run.id, [{**steps[0], "epoch": 3, "auc": 0.75}]) is False
+    assert store.jobs.beat(run.id, steps[-1], steps) is False
+    last = {**steps[0], "epoch": 3, "auc": 0.75}
+    assert store.jobs.beat(run.id, last, [last]) is False
+    assert store.jobs.beat(run.id) is False
     info = store.runs.get(run.id)
     assert (info.epoch, info.epochs, info.auc) == (3, 9, 0.75)
     assert [row["epoch"] for row in store.runs.progress_of(run.id)] == [1, 2, 3]
-    assert store.runs.heartbeat_age(run.id) < timedelta(minutes=5)
+    assert schema.now() - store.jobs.get(run.id).heartbeat_at < timedelta(minutes=5)
 
 
 def test_cancel_stops_a_queued_run_at_once_and_asks_a_running_one(store: Store) -> None:
     waiting, running = store.runs.add("payments-1", RUN), store.runs.add("payments-1", RUN)
-    store.runs.claim(running.id, "cpu")
-    store.runs.cancel(waiting.id)
-    store.runs.cancel(running.id)
+    store.jobs.claim(running.id)
+    store.jobs.cancel(waiting.id)
+    store.jobs.cancel(running.id)
     assert store.runs.get(waiting.id).status == "cancelled"
-    assert store.runs.claim(waiting.id, "cpu") is False
+    assert store.jobs.claim(waiting.id) is False
     assert store.runs.get(running.id).status == "running"
-    assert store.runs.beat(running.id) is True
+    assert store.jobs.beat(running.id) is True
 
 
 def test_an_outcome_is_written_once(store: Store) -> None:
     run = store.runs.add("payments-1", RUN)
-    store.runs.claim(run.id, "cpu")
-    assert store.runs.finish(run.id, "failed", message="out of memory")
-    assert not store.runs.finish(run.id, "done", use_for="payments-1")
+    store.jobs.claim(run.id)
+    assert store.jobs.finish(run.id, "failed", message="out of memory")
+    assert not store.runs.finish(run.id)
     info = store.runs.get(run.id)
     assert (info.status, info.message, info.in_use) == ("failed", "out of memory", False)
     assert info.seconds is not None
@@ -202,8 +243,8 @@ def test_an_outcome_is_written_once(store: Store) -> None:
 def test_a_done_run_is_in_use_until_another_is(store: Store) -> None:
     runs = [store.runs.add("payments-1", RUN) for _ in range(2)]
     for run in runs:
-        store.runs.claim(run.id, "cpu")
-        store.runs.finish(run.id, "done", use_for="payments-1")
+        store.jobs.claim(run.id)
+        store.runs.finish(run.id)
     assert [run.in_use for run in store.runs.of_project("payments-1")] == [True, False]
     store.projects.use_run("payments-1", runs[0].id)
     assert [run.in_use for run in store.runs.of_project("payments-1")] == [False, True]
@@ -212,30 +253,45 @@ def test_a_done_run_is_in_use_until_another_is(store: Store) -> None:
 def test_a_run_that_is_not_for_use_takes_only_an_empty_place(store: Store) -> None:
     runs = [store.runs.add("payments-1", {**RUN, "for_use": False}) for _ in range(2)]
     for run in runs:
-        store.runs.claim(run.id, "cpu")
-        store.runs.finish(run.id, "done", use_for="payments-1")
+        store.jobs.claim(run.id)
+        store.runs.finish(run.id)
     assert [run.in_use for run in store.runs.of_project("payments-1")] == [False, True]
 
 
 def test_an_equal_job_is_queued_once_until_it_ends(store: Store) -> None:
     wanted = {"kind": "umap", "run": "r"}
-    first = store.jobs.add("payments-1", "layout", wanted)
-    assert store.jobs.add("payments-1", "layout", wanted) == first
+    first = store.jobs.add("layout", wanted, "payments-1")
+    assert store.jobs.add("layout", wanted, "payments-1") == first
     assert store.jobs.claim(first)
     assert not store.jobs.claim(first)
     store.jobs.finish(first, "failed", message="no embedding")
     assert store.jobs.get(first).message == "no embedding"
-    assert store.jobs.add("payments-1", "layout", wanted) != first
+    assert store.jobs.add("layout", wanted, "payments-1") != first
+
+
+def test_a_job_of_a_kind_may_ask_to_be_alone_in_its_project(store: Store) -> None:
+    first = store.jobs.add("practice", {"seed": 0}, "payments-1", alone=True)
+    with pytest.raises(RunError, match="is running"):
+        store.jobs.add("practice", {"seed": 1}, "payments-1", alone=True)
+    store.jobs.cancel(first)
+    assert store.jobs.add("practice", {"seed": 1}, "payments-1", alone=True) != first
+
+
+def test_a_job_needs_no_project(store: Store) -> None:
+    job = store.jobs.add("reading", {"source": "cora"})
+    assert store.jobs.claim(job)
+    assert [row.id for row in store.jobs.running(None)] == [job]
+    assert store.jobs.running("payments-1") == []
 
 
 def test_a_lock_is_held_by_one_and_freed_with_its_holder(tmp_path: Path) -> None:
     path = tmp_path / "locks" / "x.lock"
     assert not is_held(path)
     with FileLock(path) as lock:
-        assert lock.acquire(role="train")
+        assert lock.acquire(lane="train")
         assert is_held(path)
         assert not FileLock(path).acquire()
-        assert read_holder(path) == {"pid": os.getpid(), "role": "train"}
+        assert read_holder(path) == {"pid": os.getpid(), "lane": "train"}
     assert not is_held(path)
     assert FileLock(path).acquire()
 
@@ -259,6 +315,6 @@ def test_the_store_lies_where_the_setting_says(home: Path, tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("dialect", [postgresql.dialect(), mysql.dialect(), sqlite.dialect()])
-def test_the_tables_can_be_made_on_other_data_bases(dialect) -> None:
+def test_the_tables_can_be_made_on_other_databases(dialect) -> None:
     for table in schema.metadata.sorted_tables:
         assert table.name in str(CreateTable(table).compile(dialect=dialect))

@@ -1,4 +1,4 @@
-"""The folder of a run, written whole: into a temporary folder first, renamed when complete.
+"""The folder of a run, written whole: aside first, renamed when complete.
 
     scores.npy (N,) · embedding.npy (N, K) · radius.npy (N,) ‖h − c‖ · spread.npy (N,) · out_of_fold.npy (N,)
     probability.npy (N,) · layout_pca.npy (N, 2) · history.json · labels.json · label_weights.json
@@ -32,8 +32,7 @@ def write_run(
     folder: Path, detector: Detector, arrays: dict[str, FloatArray | None], documents: dict[str, Any]
 ) -> None:
     """Write a fitted detector with its arrays and JSON documents as ``folder``."""
-    part = folder.with_name(folder.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
+    part = aside(folder, folder.name)
     try:
         part.mkdir(parents=True)
         detector.save(part / "model")
@@ -51,11 +50,17 @@ def write_run(
         ) from error
 
 
-def write_array(path: Path, array: FloatArray) -> None:
-    """Add one array to a finished run, visible only when complete."""
-    part = path.with_name(path.name + f".{os.getpid()}.part.npy")
-    np.save(part, np.ascontiguousarray(array, dtype=np.float32))
+def write_array(path: Path, array: FloatArray, job_id: str) -> None:
+    """Add one array to what is there, visible only when complete."""
+    part = aside(path, job_id)
+    with part.open("wb") as file:
+        np.save(file, np.ascontiguousarray(array, dtype=np.float32))
     os.replace(part, path)
+
+
+def aside(path: Path, job_id: str) -> Path:
+    """Where a job writes what shall become ``path``; swept when the job has ended and left it."""
+    return path.with_name(f"{path.name}.{job_id}.part")
 
 
 def arrays_of(detector: Detector) -> dict[str, FloatArray | None]:

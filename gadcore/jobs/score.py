@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gadcore.detectors import load_detector
 from gadcore.graph import Graph
+from gadcore.jobs.kind import Job, Kind
 from gadcore.metrics import percentile_ranks, ranks
-from gadcore.records import QueueRow
-from gadcore.runs.result import Result
+from gadcore.records import QueueRow, as_json
+from gadcore.store import Result
+
+
+class Score(Kind):
+    """Queue rows of the nodes in the files ``payload["path"]`` and ``["edges"]``, by run ``["run"]``."""
+
+    name = "score"
+    work = "scoring"
+    lane = "train"
+    attempts = 2
+
+    def do(self, job: Job) -> Any:
+        path, edges = job.payload["path"], job.payload["edges"]
+        graph, result = Graph.load(job.graph_folder), job.result_of(job.payload["run"])
+        rows = score_new(graph, result, Path(path), Path(edges) if edges else None)
+        job.stop_if_asked()
+        return as_json(rows)
 
 
 def score_new(graph: Graph, result: Result, path: Path, edges: Path | None = None) -> list[QueueRow]:

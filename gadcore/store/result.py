@@ -19,6 +19,11 @@ from gadcore.records import RunInfo
 LAYOUTS = ("pca", "umap", "tsne")
 
 
+def _kept(name: str) -> cached_property[FloatArray | None]:
+    """An array that is opened when it is first asked for."""
+    return cached_property(lambda result: result._array(name))
+
+
 class Result:
     """Scores and more of one run; every array is (N, …) in the order of the graph's nodes."""
 
@@ -58,30 +63,12 @@ class Result:
         score = self.scores[node]
         return 1 + int((self.scores > score).sum()) + int((self.scores[:node] == score).sum())
 
-    @cached_property
-    def embedding(self) -> FloatArray | None:
-        """(N, K), or None for a model without one."""
-        return self._array("embedding")
-
-    @cached_property
-    def radius(self) -> FloatArray | None:
-        """(N,) distance to the centre of the hypersphere, or None."""
-        return self._array("radius")
-
-    @cached_property
-    def spread(self) -> FloatArray | None:
-        """(N,) disagreement of ensemble members, or None."""
-        return self._array("spread")
-
-    @cached_property
-    def out_of_fold(self) -> FloatArray | None:
-        """(N,) score by models that did not see the node's label; nan where unlabelled; or None."""
-        return self._array("out_of_fold")
-
-    @cached_property
-    def probability(self) -> FloatArray | None:
-        """(N,) calibrated probability, or None with the reason in ``probability_reason``."""
-        return self._array("probability")
+    # (N, …) each, or None of a model without it.
+    embedding = _kept("embedding")  # (N, K)
+    radius = _kept("radius")  # distance to the centre of the hypersphere
+    spread = _kept("spread")  # disagreement of ensemble members
+    out_of_fold = _kept("out_of_fold")  # by models that did not see the node's label; nan where unlabelled
+    probability = _kept("probability")  # calibrated; without one, the reason is in ``probability_reason``
 
     @property
     def probability_reason(self) -> str:

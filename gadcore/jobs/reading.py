@@ -1,0 +1,35 @@
+"""Reading of incoming files: a large or broken file costs this process its time and memory, no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gadcore.ingest import Mapping, read
+from gadcore.jobs.kind import Job, Kind
+from gadcore.records import as_json
+from gadcore.store.artefacts import aside
+
+
+class Reading(Kind):
+    """The graph of ``payload["source"]``, left in a subfolder of ``["folder"]``; the result is its report."""
+
+    name = "reading"
+    work = "reading"
+    lane = "apart"
+    lighter = "Read a smaller file, ignore columns that are not needed, or use a machine with more memory."
+
+    def do(self, job: Job) -> Any:
+        folder = Path(job.payload["folder"]) / job.id
+        job.pulse.tell(stage="reading")
+        mapping = job.payload["mapping"]
+        found = read(job.payload["source"], mapping=Mapping.from_json(mapping) if mapping else None)
+        job.pulse.tell(stage="storing")
+        part = aside(folder, job.id)
+        found.graph.save(part / "graph")
+        if found.truth is not None:
+            np.save(part / "truth.npy", found.truth.y)
+        part.rename(folder)
+        return as_json(found.report)

@@ -1,0 +1,136 @@
+"""Rows of the jobs table: every long piece of work, from the queue to its outcome."""
+
+from __future__ import annotations
+
+import socket
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, insert, select, update
+
+from gadcore.errors import NotFound, RunError
+from gadcore.store.database import Database
+from gadcore.store.schema import jobs, now, progress
+
+LIVE = ("queued", "running")
+HOST = socket.gethostname()
+
+
+class JobRows:
+    """Jobs with and without a project; a status changes only from the one it is expected to have.
+
+    ``payload``, ``progress`` and ``result`` are JSON; large arrays travel as files.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(
+        self, kind: str, payload: dict[str, Any], project_id: str | None = None, *,
+        alone: bool = False, job_id: str | None = None,
+    ) -> str:  # fmt: skip
+        """Queue a job, once: an equal one that is not finished is returned instead.
+
+        ``alone``: RunError while the project has any other of this kind. With ``job_id`` it is taken at once
+        by this process, which holds its lock; it never waits in the queue.
+        """
+        live = jobs.c.status.in_(LIVE)
+        query = select(jobs).where(jobs.c.project_id == project_id, jobs.c.kind == kind, live)
+        with self._database.writing() as connection:
+            for row in connection.execute(query):
+                if alone:
+                    raise RunError(f"A {kind} of this project is running. Wait for its end, or stop it.")
+                if row.payload == payload:
+                    return str(row.id)
+            return insert_job(connection, kind, payload, project_id, job_id)
+
+    def get(self, job_id: str) -> Row[Any]:
+        for row in self._rows(select(jobs).where(jobs.c.id == job_id)):
+            return row
+        raise NotFound(f"There is no job {job_id!r}; its project may have been deleted.")
+
+    def queued(self, kinds: Iterable[str]) -> list[Row[Any]]:
+        """Jobs of some kinds that wait for a worker, oldest first."""
+        waiting = select(jobs).where(jobs.c.kind.in_(list(kinds)), jobs.c.status == "queued")
+        return self._rows(waiting.order_by(jobs.c.created_at))
+
+    def running(self, project_id: str | None) -> list[Row[Any]]:
+        """Jobs of a project, or of none, that a process has taken."""
+        return self._rows(select(jobs).where(jobs.c.project_id == project_id, jobs.c.status == "running"))
+
+    def of_project(self, project_id: str, kind: str) -> list[Row[Any]]:
+        """Jobs of a project, newest first."""
+        query = select(jobs).where(jobs.c.project_id == project_id, jobs.c.kind == kind)
+        return self._rows(query.order_by(jobs.c.created_at.desc()))
+
+    def claim(self, job_id: str) -> bool:
+        """Take a queued job for this process; False when another was quicker or it was cancelled."""
+        return self.change(job_id, ("queued",), **taken(), attempts=jobs.c.attempts + 1)
+
+    def beat(
+        self, job_id: str, so_far: dict[str, Any] | None = None, epochs: Iterable[dict[str, Any]] = ()
+    ) -> bool:
+        """Heartbeat, with the progress so far and new epochs of a run; True asks the job to stop."""
+        rows = [{**row, "run_id": job_id} for row in epochs]
+        news = {} if so_far is None else {"progress": so_far}
+        with self._database.writing() as connection:
+            query = update(jobs).where(jobs.c.id == job_id, jobs.c.status == "running")
+            kept = connection.execute(query.values(heartbeat_at=now(), **news)).rowcount
+            if kept and rows:
+                connection.execute(insert(progress), rows)
+        return not kept or self.cancelled(job_id)
+
+    def cancelled(self, job_id: str) -> bool:
+        """Whether a stop was asked for, or the job is gone."""
+        with self._database.reading() as connection:
+            flag = connection.execute(select(jobs.c.cancel).where(jobs.c.id == job_id)).scalar()
+        return flag is None or bool(flag)
+
+    def cancel(self, job_id: str) -> None:
+        """Ask a live job to stop; a queued one is cancelled at once."""
+        if not self.change(job_id, ("queued",), status="cancelled", ended_at=now(), cancel=True):
+            self.change(job_id, ("running",), cancel=True)
+
+    def finish(self, job_id: str, status: str, *, message: str = "", result: Any = None) -> bool:
+        """End a live job with its outcome; False when somebody has ended it already."""
+        with self._database.writing() as connection:
+            return end_job(connection, job_id, status, message=message, result=result)
+
+    def change(self, job_id: str, expected: tuple[str, ...], **values: Any) -> bool:
+        """Fill columns of a job that has one of the expected statuses; False when it has not."""
+        query = update(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(expected)).values(**values)
+        with self._database.writing() as connection:
+            return bool(connection.execute(query).rowcount)
+
+    def remove(self, job_id: str) -> None:
+        with self._database.writing() as connection:
+            connection.execute(delete(jobs).where(jobs.c.id == job_id))
+
+    def _rows(self, query: Select[Any]) -> list[Row[Any]]:
+        with self._database.reading() as connection:
+            return list(connection.execute(query))
+
+
+def insert_job(
+    connection: Connection, kind: str, payload: dict[str, Any], project_id: str | None, job_id: str | None
+) -> str:
+    """Write the row of a new job and return its id; one that has its id already is taken at once."""
+    columns: dict[str, Any] = {"status": "queued", "attempts": 0, "progress": {}}
+    if job_id:
+        columns |= taken() | {"attempts": 1}
+    job_id = job_id or uuid.uuid4().hex
+    row = {"id": job_id, "project_id": project_id, "kind": kind, "payload": payload, "created_at": now()}
+    connection.execute(insert(jobs).values(**row, **columns))
+    return job_id
+
+
+def end_job(connection: Connection, job_id: str, status: str, **values: Any) -> bool:
+    """Write the outcome of a live job; False when it has one."""
+    query = update(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(LIVE))
+    return bool(connection.execute(query.values(status=status, ended_at=now(), **values)).rowcount)
+
+
+def taken() -> dict[str, Any]:
+    """Columns of a job that this process has just taken."""
+    return {"status": "running", "started_at": (moment := now()), "heartbeat_at": moment, "host": HOST}
