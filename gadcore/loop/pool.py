@@ -129,7 +129,16 @@ class QueryStrategy:
 
     name: ClassVar[str]
     title: ClassVar[str]
-    dialled: ClassVar[bool] = False  # the explore–exploit dial matters to it
+    dialled: ClassVar[bool] = False
+    """Whether the explore–exploit dial matters to it."""
+    asks_by_score: ClassVar[bool] = False
+    """Whether a case is chosen for its score, so that why it scores high also says why it is asked about."""
+    asks_around_anomalies: ClassVar[bool] = False
+    """Whether cases are neighbours of confirmed anomalies: there are none before the first of these."""
+    is_random_check: ClassVar[bool] = False
+    """Whether every case is drawn at random with a recorded probability, for the audit."""
+    groups: ClassVar[bool] = False
+    """Whether a case stands for a group of similar nodes."""
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         """At most ``n`` open nodes, the one to ask first at the front."""

@@ -63,7 +63,7 @@ def queue_order(
     rng = np.random.default_rng(pool.seed) if rng is None else rng
     if dial is not None:
         pool = replace(pool, dial=dial)
-    if chosen.name == Audit.name:
+    if chosen.is_random_check:
         drawn = chosen.select(pool, n + len(waiting), rng)
         return [query for query in drawn if query.node not in waiting][:n]
     n = min(n, len(pool.open) - len(waiting))

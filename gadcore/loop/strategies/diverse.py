@@ -25,6 +25,7 @@ class Medoids(QueryStrategy):
 
     name = "medoids"
     title = "One of each group"
+    groups = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         found = self.of(pool, START)
@@ -57,6 +58,7 @@ class GreedyDiverse(QueryStrategy):
     name = "greedy-diverse"
     title = "Top of the ranking, kept diverse (default)"
     dialled = True
+    asks_by_score = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         if not self.trusts(pool):
@@ -131,6 +133,7 @@ class Ring(QueryStrategy):
 
     name = "ring"
     title = "Around confirmed anomalies"
+    asks_around_anomalies = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         if pool.adjacency is None or not len(pool.labels.anomalous):

@@ -37,6 +37,7 @@ class Top(QueryStrategy):
 
     name = "top"
     title = "Highest score"
+    asks_by_score = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         nodes = without_duplicates(pool, pool.open, n)

@@ -64,6 +64,8 @@ class Audit(QueryStrategy):
 
     name = "audit"
     title = "Random audit"
+    asks_by_score = True  # each layer of the ranking has its share of the draws
+    is_random_check = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         layers = strata(pool.open)
