@@ -18,7 +18,7 @@ from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import LabelEvent, Labels
 from gadcore.loop.pool import RECENT
-from gadcore.loop.strategies import AUDIT_SHARE, DEFAULT, DIAL, Pool, Query, queue_order
+from gadcore.loop.strategies import AUDIT_SHARE, DEFAULT, DIAL, Pool, Query, preferred_strategy, queue_order
 from gadcore.loop.strategies.sampling import Audit
 from gadcore.store import Store
 
@@ -38,6 +38,7 @@ class Choice:
     def preferred(cls, store: Store, project: str, **given: Any) -> Choice:
         """The project's preferences; those ``given`` that are not None count instead."""
         known = {one.name: store.projects.preference(project, one.name) for one in fields(cls)}
+        known["strategy"] = preferred_strategy(known["strategy"])
         known |= {key: value for key, value in given.items() if value is not None}
         return cls(**{key: value for key, value in known.items() if value is not None})
 

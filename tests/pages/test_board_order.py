@@ -88,7 +88,7 @@ def test_tuning_changes_the_order_at_once_and_is_told_to_the_tab(workspace, tab)
 
 def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
     dialled = {each["name"] for each in tab.payload["project"]["strategies"] if each["dialled"]}
-    assert dialled == {"greedy-diverse", "disagreement"}
+    assert dialled == {"greedy-diverse"}
 
 
 def test_a_random_check_answered_with_its_ring_stays_one(tab, workspace) -> None:
