@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gadcore.cli.show import out
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
-PAPER = ("paper", "figures", "extensions", "deviations")  # all that is about the paper
-ALL = "all"
-EXPERIMENTS = (*PAPER, "loop", "audit", "calibration", ALL)
+JSON = "--json"
 
 
 def add_commands(commands: Commands) -> None:
@@ -40,23 +37,20 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_experiment(given: Namespace) -> int:
-    """Run one experiment in this process."""
+    """Run one experiment in this process, or all that are about the paper."""
+    from gadcore.studies import ALL, PAPER, STUDIES, find_study
+
     if given.name is None:
-        out(given, list(EXPERIMENTS), *EXPERIMENTS)
+        out(given, [*STUDIES, ALL], *STUDIES, ALL)
         return 0
-    if given.name not in EXPERIMENTS:
-        raise InputError(f"there is no experiment {given.name!r}", f"one of {', '.join(EXPERIMENTS)}")
-    if given.name == ALL:
-        codes = [
-            _experiment(name, given.options) for name in (*PAPER, "paper")
-        ]  # the last draws the page anew
-        return max(codes)
-    return _experiment(given.name, given.options)
-
-
-def _experiment(name: str, options: list[str]) -> int:
-    code: int = import_module(f"gadcore.studies.{name}").main(options)
-    return code
+    given.json |= JSON in given.options
+    options = [option for option in given.options if option != JSON]
+    studies = [find_study(name) for name in (PAPER if given.name == ALL else (given.name,))]
+    for study in studies:
+        done = study.carry_out(options)
+        lines = [f"{count} measured: {path}" for path, count in done["measured"].items()]
+        out(given, done, *lines, *(f"drawn: {path}" for path in done["pages"]))
+    return 0
 
 
 def benchmark_names() -> list[str]:
@@ -79,7 +73,7 @@ def run_benchmark(given: Namespace) -> int:
 def _run(name: str, given: Namespace) -> int:
     if given.name == "all" and not given.json:
         print(f"── {name}", flush=True)
-    options = [*given.options, *(["--json"] if given.json else [])]
+    options = [*given.options, *([JSON] if given.json else [])]
     paths = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
     command = [sys.executable, "-m", f"benchmarks.bench_{name}", *options]
     ended = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, check=False)
