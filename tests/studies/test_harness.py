@@ -1,4 +1,4 @@
-"""The harness of the studies: shipped rows are understood, kept and drawn; rows go where they can be written."""
+"""The harness of the studies: shipped rows are understood and kept; rows go where they can be written."""
 
 from __future__ import annotations
 
