@@ -115,7 +115,9 @@ def test_strategies_and_preferences_decide_the_order(ranked: Workspace) -> None:
 
 def test_a_preference_for_a_strategy_of_old_is_the_default(ranked: Workspace) -> None:
     usual = ids(ranked.cases.queue(n=20))
-    ranked.set_preference("strategy", "disagreement")
+    ranked._project.store.projects.set_preference(
+        ranked.id, "strategy", "disagreement"
+    )  # of an older version
     assert ids(ranked.cases.queue(n=20)) == usual
     with pytest.raises(GadError, match="no query strategy 'disagreement'"):
         ranked.cases.queue(n=20, strategy="disagreement")
