@@ -1,10 +1,10 @@
-"""``python -m gadcore bench accuracy``: an, an+ and sgc-lr on the same splits, and what an+ costs.
+"""``ringfence bench accuracy``: an, an+ and sgc-lr on the same splits, and what an+ costs.
 
     default   the paper's five graphs, 2.5 % labelled, 10 % validation, purely random splits, seeds 0–9
     --few     20 anomalous and 80 normal labels, no validation, on graphs with real anomalies
     --speed   CPU time of an+ against sgc-lr with its grid: cold, and warm after 10 more labels
 
-Each fit is a row in benchmarks/results/accuracy*.jsonl; what is there is kept, unless ``--again``.
+Each fit is a row in gadcore/studies/results/accuracy*.jsonl; what is there is kept, unless ``--again``.
 The table is printed from the file, with the targets and whether they are met; exit code 1 when one is not.
 """
 
@@ -14,45 +14,73 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gadcore.detectors import make_detector
 from gadcore.graph.labels import Labels
-from gadcore.ingest import read
-from gadcore.metrics import auc, average_precision, precision_at
-from gadcore.settings import ROOT
+from gadcore.studies.fits import Fit, known_graph, ranked
+from gadcore.studies.harness import Cell, Row, load_rows, result_path, run
+from gadcore.studies.markdown import std
 from gadcore.studies.published import GRAPHS, PUBLISHED
-from gadcore.studies.rows import Cell, load_rows, run
 from gadcore.studies.splits import Split, few_label_split, random_split
 
-FOLDER = ROOT / "benchmarks" / "results"
 METHODS = ("an", "an+", "sgc-lr")
 FRAUD = ("amazon_fraud", "reddit")
 FEW_METHODS = ("an+", "sgc-lr", "xgb-graph", "an")
 COLD, WARM = 25, 3  # most that an+ may take, as multiples of sgc-lr
-Row = dict[str, Any]
 Check = tuple[str, bool]
+
+
+@dataclass(frozen=True)
+class FewLabelFit(Cell):
+    """One fit to 20 anomalous and 80 normal labels."""
+
+    seed: int
+
+    def measure(self) -> Row:
+        graph, truth = known_graph(self.graph)
+        split = few_label_split(graph, truth, seed=self.seed)
+        start = time.process_time()
+        detector = make_detector(self.method, seed=self.seed).fit(graph, split.train)
+        seconds = round(time.process_time() - start, 3)
+        sizes = {"anomalous": len(split.train.anomalous), "normal": len(split.train.normal)}
+        figures = ranked(truth.y[split.test] == 1, detector.scores_[split.test])
+        return {**sizes, **figures, "cpu_seconds": seconds}
+
+
+@dataclass(frozen=True)
+class SpeedFit(Cell):
+    """an+ timed against sgc-lr on one graph."""
+
+    method: str = "an+"
+    seed: int = 0
+    rate: float = 0.025
+
+    def measure(self) -> Row:
+        graph, truth = known_graph(self.graph)
+        return _times(graph, random_split(graph, truth, self.rate, seed=self.seed))
+
+    def told(self, row: Row) -> str:
+        return f"{self.graph}: cold {row['cold']:.1f}×, warm {row['warm']:.1f}×"
 
 
 def main(argv: list[str] | None = None) -> int:
     """Measure what is missing, print the table and the targets."""
     given = _parser().parse_args(argv)
     kind = "few" if given.few else "speed" if given.speed else ""
-    path = FOLDER / f"accuracy{'_' + kind if kind else ''}.jsonl"
+    path = result_path("_".join(filter(None, ("accuracy", kind))))
     if given.again:
         path.unlink(missing_ok=True)
-    measure: Callable[[argparse.Namespace, Path], list[Row]] = {
-        "": _random_splits,
-        "few": _few_labels,
-        "speed": _speed,
-    }[kind]
-    rows = measure(given, path)
+    cells = _cells(given, kind)
+    command = "ringfence bench accuracy" + (f" --{kind}" if kind else "")
+    for cell, row in run(cells, path, command):
+        _tell(given, cell.told(row))
+    rows = [row for row in load_rows(path) if type(cells[0]).of(row) in cells]
     checks = {"": _accuracy_checks, "few": _few_checks, "speed": _speed_checks}[kind](rows)
     if given.json:
         print(json.dumps({"rows": rows, "targets": [{"target": text, "met": met} for text, met in checks]}))
@@ -60,70 +88,19 @@ def main(argv: list[str] | None = None) -> int:
         _print_table(rows)
         for text, met in checks:
             print(f"  {'met   ' if met else 'NOT MET'}  {text}")
-        print(f"  rows: {path.relative_to(ROOT)}")
+        print(f"  rows: {path}")
     return 0 if all(met for _, met in checks) else 1
 
 
-def _random_splits(given: argparse.Namespace, path: Path) -> list[Row]:
-    cells = [
-        Cell(graph, method, given.rate, seed)
-        for graph, seed, method in product(given.graphs or GRAPHS, given.seeds, given.methods or METHODS)
-    ]
-    for cell, row in run(cells, path, "python -m gadcore bench accuracy"):
-        _tell(given, f"{cell.graph} {cell.method} seed {cell.seed}: {100 * row['auc']:.2f}")
-    wanted = {(cell.graph, cell.method, cell.seed, cell.rate) for cell in cells}
-    return [r for r in load_rows(path) if (r["graph"], r["method"], r["seed"], r["rate"]) in wanted]
-
-
-def _few_labels(given: argparse.Namespace, path: Path) -> list[Row]:
-    graphs, methods = given.graphs or FRAUD, given.methods or FEW_METHODS
-    done = {(row["graph"], row["method"], row["seed"]) for row in load_rows(path)}
-    for graph in graphs:
-        reading = read(graph)
-        if reading.truth is None:
-            continue
-        for seed, method in product(given.seeds, methods):
-            if (graph, method, seed) in done:
-                continue
-            split = few_label_split(reading.graph, reading.truth, seed=seed)
-            row = _measured(reading, split, method, seed)
-            _append(path, {"graph": graph, **row, "command": "python -m gadcore bench accuracy --few"})
-            _tell(given, f"{graph} {method} seed {seed}: {100 * row['auc']:.2f}")
-    return [r for r in load_rows(path) if r["graph"] in graphs and r["method"] in methods]
-
-
-def _measured(reading: Any, split: Split, method: str, seed: int) -> Row:
-    start = time.process_time()
-    detector = make_detector(method, seed=seed).fit(reading.graph, split.train, validation=split.validation)
-    seconds = time.process_time() - start
-    y, scores = reading.truth.y[split.test] == 1, detector.scores_[split.test]
-    return {
-        "method": method,
-        "seed": seed,
-        "anomalous": len(split.train.anomalous),
-        "normal": len(split.train.normal),
-        "auc": auc(y, scores),
-        "ap": average_precision(y, scores),
-        "precision_at_k": precision_at(y, scores, 50),
-        "k": 50,
-        "cpu_seconds": round(seconds, 3),
-    }
-
-
-def _speed(given: argparse.Namespace, path: Path) -> list[Row]:
-    graphs = given.graphs or GRAPHS
-    done = {row["graph"] for row in load_rows(path)}
-    for graph in graphs:
-        if graph in done:
-            continue
-        reading = read(graph)
-        if reading.truth is None:
-            continue
-        split = random_split(reading.graph, reading.truth, given.rate, seed=given.seeds[0])
-        row = {"graph": graph, "seed": given.seeds[0], "rate": given.rate, **_times(reading.graph, split)}
-        _append(path, {**row, "command": "python -m gadcore bench accuracy --speed"})
-        _tell(given, f"{graph}: cold {row['cold']:.1f}×, warm {row['warm']:.1f}×")
-    return [row for row in load_rows(path) if row["graph"] in graphs]
+def _cells(given: argparse.Namespace, kind: str) -> Sequence[Cell]:
+    if kind == "speed":
+        graphs = given.graphs or GRAPHS
+        return [SpeedFit(graph, seed=given.seeds[0], rate=given.rate) for graph in graphs]
+    usual = (FRAUD, FEW_METHODS) if kind == "few" else (GRAPHS, METHODS)
+    wanted = product(given.graphs or usual[0], given.seeds, given.methods or usual[1])
+    if kind == "few":
+        return [FewLabelFit(graph, method, seed) for graph, seed, method in wanted]
+    return [Fit(graph, method, given.rate, seed) for graph, seed, method in wanted]
 
 
 def _times(graph: Any, split: Split) -> Row:
@@ -207,14 +184,9 @@ def _print_table(rows: list[Row]) -> None:
             values = 100 * np.array([row["auc"] for row in own])
             precision, seconds = (float(np.mean([row[key] for row in own])) for key in ("ap", "cpu_seconds"))
             print(
-                f"{graph:<12} {method:<10} {len(own):>2}  {values.mean():8.2f} ± {spread(values):4.2f}  "
+                f"{graph:<12} {method:<10} {len(own):>2}  {values.mean():8.2f} ± {std(values):4.2f}  "
                 f"{100 * precision:6.2f}  {seconds:7.2f}"
             )
-
-
-def spread(values: npt.NDArray[np.float64]) -> float:
-    """Standard deviation of a sample, as in the tables of the experiments; 0 of a single value."""
-    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
 def _present(rows: list[Row], key: str) -> list[str]:
@@ -223,12 +195,6 @@ def _present(rows: list[Row], key: str) -> list[str]:
 
 def _mean(rows: Iterable[Row], graph: str, method: str, key: str) -> float:
     return float(np.mean([row[key] for row in rows if row["graph"] == graph and row["method"] == method]))
-
-
-def _append(path: Path, row: Row) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
 
 
 def _tell(given: argparse.Namespace, text: str) -> None:
@@ -245,7 +211,7 @@ def _seeds(text: str) -> list[int]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m gadcore bench accuracy", description=__doc__)
+    parser = argparse.ArgumentParser(prog="ringfence bench accuracy", description=__doc__)
     parser.add_argument(
         "--graphs", nargs="+", metavar="GRAPH", help="default: the paper's five, or the fraud two"
     )

@@ -9,8 +9,8 @@ from pages.benchmark.loop_study import show_study
 from pages.benchmark.own_labels import show_own
 from pages.benchmark.paper import show_paper
 from pages.benchmark.person import show_self_play
+from pages.benchmark.result_files import show_results
 from pages.benchmark.simulated import show_practice
-from pages.benchmark.tables import show_results
 from pages.common.page import errors_shown, open_page
 from pages.home.projects import literal
 

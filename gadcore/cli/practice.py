@@ -21,7 +21,6 @@ STRATEGIES = (
     "greedy-diverse",
     "top",
     "uncertainty",
-    "disagreement",
     "bisection",
     "medoids",
     "audit",

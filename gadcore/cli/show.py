@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from gadcore.records import QueueRow, RunInfo
 
 BAR = 30
-AUDIT = "audit"  # strategy of cases that were drawn at random
 
 
 def out(given: Namespace, document: Any, *lines: str) -> None:
@@ -112,7 +111,9 @@ def name_beside(row: QueueRow | Mover) -> str:
 
 def _reason(row: QueueRow) -> str:
     """Why a case is asked for; one drawn at random says so before why it scores as it does."""
-    if row.strategy != AUDIT:
+    from gadcore.loop.strategies import STRATEGIES
+
+    if row.strategy not in STRATEGIES or not STRATEGIES[row.strategy].is_random_check:
         return row.reason
     said = row.reason.removeprefix("random check").strip()
     return f"random check: {said}" if said else "random check"

@@ -6,7 +6,6 @@ import argparse
 import subprocess
 import sys
 from argparse import Namespace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gadcore.cli.show import out
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
     from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
-PAPER = ("paper", "figures", "extensions", "deviations")  # all that is about the paper
-ALL = "all"
-EXPERIMENTS = (*PAPER, "loop", "audit", "calibration", ALL)
+JSON = "--json"
 
 
 def add_commands(commands: Commands) -> None:
@@ -39,30 +36,20 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_experiment(given: Namespace) -> int:
-    """Run one experiment in this process."""
+    """Run one experiment in this process, or all that are about the paper."""
+    from gadcore.studies import ALL, PAPER, STUDIES, find_study
+
     if given.name is None:
-        out(given, list(EXPERIMENTS), *EXPERIMENTS)
+        out(given, [*STUDIES, ALL], *STUDIES, ALL)
         return 0
-    if not CHECKOUT:
-        return _not_installed("experiments")
-    if given.name not in EXPERIMENTS:
-        raise InputError(f"there is no experiment {given.name!r}", f"one of {', '.join(EXPERIMENTS)}")
-    if given.name == ALL:
-        codes = [
-            _experiment(name, given.options) for name in (*PAPER, "paper")
-        ]  # the last draws the page anew
-        return max(codes)
-    return _experiment(given.name, given.options)
-
-
-def _not_installed(command: str) -> int:
-    print(f"error: {command} needs a checkout of the repository; this is an installed copy", file=sys.stderr)
-    return 2
-
-
-def _experiment(name: str, options: list[str]) -> int:
-    code: int = import_module(f"gadcore.studies.{name}").main(options)
-    return code
+    given.json |= JSON in given.options
+    options = [option for option in given.options if option != JSON]
+    studies = [find_study(name) for name in (PAPER if given.name == ALL else (given.name,))]
+    for study in studies:
+        done = study.carry_out(options)
+        lines = [f"{count} measured: {path}" for path, count in done["measured"].items()]
+        out(given, done, *lines, *(f"drawn: {path}" for path in done["pages"]))
+    return 0
 
 
 def benchmark_names() -> list[str]:
@@ -73,7 +60,8 @@ def benchmark_names() -> list[str]:
 def run_benchmark(given: Namespace) -> int:
     """Run benchmarks one after another, each in a process of its own, so that none warms another's caches."""
     if not CHECKOUT:
-        return _not_installed("bench")
+        print("error: bench needs a checkout of the repository; this is an installed copy", file=sys.stderr)
+        return 2
     names = benchmark_names()
     if given.name is None:
         out(given, names, *names)
@@ -87,7 +75,7 @@ def run_benchmark(given: Namespace) -> int:
 def _run(name: str, given: Namespace) -> int:
     if given.name == "all" and not given.json:
         print(f"── {name}", flush=True)
-    options = [*given.options, *(["--json"] if given.json else [])]
+    options = [*given.options, *([JSON] if given.json else [])]
     command = [sys.executable, "-m", f"benchmarks.bench_{name}", *options]
     ended = subprocess.run(command, env=import_environment(), check=False)
     return min(1, abs(ended.returncode))

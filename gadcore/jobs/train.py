@@ -159,7 +159,7 @@ class _Fit:
         basis, scores, space = detector.basis_, detector.scores_, detector.embedding_
         queries = work_out(
             graph,
-            Scored(info.id, info.seed, basis, scores, space, detector.spread_),
+            Scored(info.id, info.seed, basis, scores, space),
             Labels.from_events(graph, view.current.values(), view.first),
             view.current.values(),
             choice,

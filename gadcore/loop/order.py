@@ -43,7 +43,6 @@ class Scored:
     basis: str  # of the ranking: "both labels", …
     scores: npt.NDArray[np.floating]
     embedding: FloatArray | None
-    spread: FloatArray | None
 
 
 def work_out(
@@ -73,7 +72,6 @@ def work_out(
         scores=scored.scores,
         labels=labels,
         embedding=scored.embedding,
-        spread=scored.spread,
         basis=directions,
         adjacency=graph.adjacency,
         cold=scored.basis != BOTH,

@@ -42,7 +42,6 @@ class Pool:
     scores: Array  # (N,), higher = more anomalous
     labels: Labels = field(default_factory=Labels.none)
     embedding: Array | None = None  # (N, K) of the model
-    spread: Array | None = None  # (N,) disagreement of ensemble members
     basis: Array | None = None  # (N, r) from ``diversity_basis``: geometry that needs no model
     adjacency: Any = None  # (N, N) CSR
     cold: bool = False  # the ranking rests on no pair of normal and anomalous labels

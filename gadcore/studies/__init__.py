@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
-from gadcore.studies.splits import Split, few_label_split, random_split
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["Split", "few_label_split", "random_split"]
+from gadcore.errors import InputError
+
+if TYPE_CHECKING:
+    from gadcore.studies.harness import Study
+
+STUDIES = {  # name of the experiment -> module with its STUDY; those about the paper first
+    "paper": "paper",
+    "figures": "figures",
+    "extensions": "extensions",
+    "deviations": "deviations",
+    "loop": "loop",
+    "audit": "audit_sessions",
+    "calibration": "calibration",
+}
+PAPER = ("paper", "figures", "extensions", "deviations")  # experiments "all"
+ALL = "all"
+
+
+def find_study(name: str) -> Study:
+    """The study of this name; InputError lists the names there are."""
+    if name not in STUDIES:
+        raise InputError(f"there is no experiment {name!r}", f"one of {', '.join((*STUDIES, ALL))}")
+    study: Study = import_module(f"gadcore.studies.{STUDIES[name]}").STUDY
+    return study

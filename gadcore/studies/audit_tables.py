@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from gadcore.graph.labels import LabelEvent, Verdict
 from gadcore.loop.audit import LEAST_DRAWS, LEAST_RECALL, LEAST_RECALL_DRAWS, QUIET, AuditReport, audit
+from gadcore.studies.harness import NAMED, Row
+from gadcore.studies.markdown import NONE, grouped, table
 
-Row = dict[str, Any]
 PRECISION, PRECISION_HALF = "precision of the top 100", "precision of the top 50"
 LEFT, RECALL = "anomalies left", "recall so far"
 FIGURES = (PRECISION, PRECISION_HALF, LEFT, RECALL)
@@ -24,7 +26,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Look:
+class ShownInterval:
     """One interval at one moment of a session, with the truth."""
 
     figure: str
@@ -48,7 +50,7 @@ class Advice:
     recall: float
 
 
-Judged = tuple[Row, list[Look], list[Advice]]  # a session and all that was shown in it
+Judged = tuple[Row, list[ShownInterval], list[Advice]]  # a session and all that was shown in it
 
 
 def report_at(row: Row, labels: int, k: int) -> AuditReport:
@@ -71,9 +73,9 @@ def report_at(row: Row, labels: int, k: int) -> AuditReport:
     return audit(row["nodes"], events, [_SAID[letter] for letter in row["tops"][str(labels)][:k]])
 
 
-def looks(row: Row) -> tuple[list[Look], list[Advice]]:
+def looks(row: Row) -> tuple[list[ShownInterval], list[Advice]]:
     """Every interval and hint that the app shows at the checkpoints of a session."""
-    shown: list[Look] = []
+    shown: list[ShownInterval] = []
     advice: list[Advice] = []
     for point in map(int, row["tops"]):
         found = row["verdicts"][:point].count("1")
@@ -81,9 +83,11 @@ def looks(row: Row) -> tuple[list[Look], list[Advice]]:
         for figure, k in ((PRECISION, 100), (PRECISION_HALF, 50)):
             report = report_at(row, point, k)
             top = row["tops"][str(point)][:k]
-            shown.append(Look(figure, point, report.precision_interval, top.lower().count("a") / len(top)))
-        shown.append(Look(LEFT, point, report.left_interval, left))
-        shown.append(Look(RECALL, point, report.recall_interval, true_recall))
+            shown.append(
+                ShownInterval(figure, point, report.precision_interval, top.lower().count("a") / len(top))
+            )
+        shown.append(ShownInterval(LEFT, point, report.left_interval, left))
+        shown.append(ShownInterval(RECALL, point, report.recall_interval, true_recall))
         advice.append(Advice(report.stop, report.since_hit >= QUIET, true_recall))
     return shown, advice
 
@@ -98,102 +102,75 @@ def render(rows: Sequence[Row], calibration: Sequence[Row]) -> str:
 def _intervals(judged: Sequence[Judged]) -> str:
     """Coverage by graph and figure, over all moments."""
     lines = [
-        "## Intervals\n",
-        "| model | graph | sessions | figure | shown | held the truth | coverage | median width |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        (method, graph, len(own), figure, *_covered([look for look in _shown(own) if look.figure == figure]))
+        for (method, graph), own in _sessions(judged).items()
+        for figure in FIGURES
     ]
-    for (method, graph), own in _sessions(judged).items():
-        shown = [look for _, given, _ in own for look in given]
-        for figure in FIGURES:
-            given = [look for look in shown if look.figure == figure]
-            lines.append(f"| {method} | {graph} | {len(own)} | {figure} | {_covered(given, figure)} |")
-    return "\n".join(lines) + "\n"
+    return table(("model", "graph", "sessions", "figure", *_COVERED), lines, "## Intervals\n\n")
 
 
 def _moments(judged: Sequence[Judged]) -> str:
     """Coverage and width by the number of verdicts."""
-    lines = [
-        "## Moment by moment\n",
-        "Up to 200 verdicts come from the default queue; from there on they are random checks alone.\n",
-        "| model | graph | verdicts | figure | shown | held the truth | coverage | median width |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    lines = []
     for (method, graph), own in _sessions(judged).items():
-        shown = [look for _, given, _ in own for look in given]
-        for point in sorted({look.labels for look in shown}):
-            for figure in (PRECISION, LEFT, RECALL):
-                given = [look for look in shown if look.figure == figure and look.labels == point]
-                if any(look.interval for look in given):
-                    lines.append(f"| {method} | {graph} | {point} | {figure} | {_covered(given, figure)} |")
-    return "\n".join(lines) + "\n"
+        shown = _shown(own)
+        for point, figure in product(sorted({look.labels for look in shown}), (PRECISION, LEFT, RECALL)):
+            given = [look for look in shown if look.figure == figure and look.labels == point]
+            if any(look.interval for look in given):
+                lines.append((method, graph, point, figure, *_covered(given)))
+    return table(("model", "graph", "verdicts", "figure", *_COVERED), lines, _MOMENTS)
 
 
-def _covered(given: Sequence[Look], figure: str) -> str:
+def _shown(sessions: Sequence[Judged]) -> list[ShownInterval]:
+    return [look for _, given, _ in sessions for look in given]
+
+
+def _covered(given: Sequence[ShownInterval]) -> tuple[str, ...]:
+    """How many were shown, held the truth, their share and median width."""
     widths = [look.interval[1] - look.interval[0] for look in given if look.interval is not None]
     if not widths:
-        return f"0 of {len(given)} | – | – | –"
-    held = sum(look.covers for look in given)
-    width = f"{np.median(widths):,.0f} cases" if figure == LEFT else f"{100 * np.median(widths):.0f} points"
-    return f"{len(widths)} of {len(given)} | {held} | {held / len(widths):.1%} | {width}"
+        return f"0 of {len(given)}", NONE, NONE, NONE
+    held, width = sum(look.covers for look in given), float(np.median(widths))
+    wide = f"{width:,.0f} cases" if given[0].figure == LEFT else f"{100 * width:.0f} points"
+    return f"{len(widths)} of {len(given)}", str(held), f"{held / len(widths):.1%}", wide
 
 
 def _advice(judged: Sequence[Judged]) -> str:
     """How often the hint said to stop, and whether at least the promised part had been found."""
-    lines = [
-        "## Stop hint\n",
-        f"The hint says stop after {QUIET} verdicts without a hit when at least {LEAST_RECALL:.0%} of all "
-        "anomalies are found with the confidence of the interval. It is right when that is true.\n",
-        "| model | graph | moments | quiet | said stop | right | lowest true recall then | median true "
-        "recall of the other quiet moments |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    lines = []
     for (method, graph), own in _sessions(judged).items():
         given = [advice for *_, hints in own for advice in hints]
         stops = [advice.recall for advice in given if advice.stop]
         others = [advice.recall for advice in given if advice.quiet and not advice.stop]
-        cells = [
-            method,
-            graph,
-            str(len(given)),
-            str(sum(advice.quiet for advice in given)),
-            str(len(stops)),
-            str(sum(recall >= LEAST_RECALL for recall in stops)) if stops else "–",
-            f"{min(stops):.0%}" if stops else "–",
-            f"{np.median(others):.0%}" if others else "–",
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        right = sum(recall >= LEAST_RECALL for recall in stops)
+        told = (right, f"{min(stops):.0%}") if stops else (NONE, NONE)
+        rest = f"{np.median(others):.0%}" if others else NONE
+        lines.append((method, graph, len(given), sum(a.quiet for a in given), len(stops), *told, rest))
+    return table(_ADVICE, lines, _ADVICE_WORDS)
 
 
 def _calibration(rows: Sequence[Row]) -> str:
     """Expected calibration error by graph and labels."""
-    lines = [
-        "| labels from | model | graph | labelled | fits | anomalies among the rest | mean probability | "
-        "ECE as in the app | ECE unweighted | ECE of the model's own output | none shown |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for (kind, method, graph, rate, labels), own in _grouped(
-        rows, "kind", "method", "graph", "rate", "labels"
-    ).items():
+    lines = []
+    groups = grouped(rows, "kind", "method", "graph", "rate", "labels").items()
+    for (kind, method, graph, rate, labels), own in sorted(groups, key=_in_columns):
         known = [row for row in own if row["ece"]["weighted"] is not None]
-        cells = [
-            "random split" if kind == "split" else "session",
-            method,
-            graph,
-            str(labels) if rate is None else f"{rate:.1%}",
-            str(len(own)),
-            f"{np.mean([row['share'] for row in own]):.1%}",
-            _mean([row["mean"]["weighted"] for row in known]),
-            *(_mean([row["ece"][by] for row in known]) for by in ("weighted", "unweighted", "none")),
-            str(len(own) - len(known)),
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        source = "random split" if kind == "split" else "session"
+        size = labels if rate is None else f"{rate:.1%}"
+        errors = (_mean([row["ece"][by] for row in known]) for by in ("weighted", "unweighted", "none"))
+        shares = _mean([row["share"] for row in own]), _mean([row["mean"]["weighted"] for row in known])
+        lines.append((source, method, graph, size, len(own), *shares, *errors, len(own) - len(known)))
+    return table(_CALIBRATION, lines)
+
+
+def _in_columns(group: tuple[tuple[Any, ...], object]) -> list[str]:
+    """Order of the groups: column by column, numbers by their size."""
+    return [str(value).rjust(12) for value in group[0]]
 
 
 def _mean(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
-    return f"{np.mean(known):.1%}" if known else "–"
+    return f"{np.mean(known):.1%}" if known else NONE
 
 
 def _sessions(judged: Sequence[Judged]) -> dict[tuple[str, str], list[Judged]]:
@@ -205,17 +182,29 @@ def _sessions(judged: Sequence[Judged]) -> dict[tuple[str, str], list[Judged]]:
     return dict(sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
-def _grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
-    """Rows that agree in these columns, in the order of the columns."""
-    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[tuple(row[name] for name in names)].append(row)
-    return dict(sorted(groups.items(), key=lambda item: [str(value).rjust(12) for value in item[0]]))
+_COVERED = ("shown", "held the truth", "coverage", "median width")
+_ADVICE = (
+    "model", "graph", "moments", "quiet", "said stop", "right", "lowest true recall then",
+    "median true recall of the other quiet moments",
+)  # fmt: skip
+_CALIBRATION = (
+    "labels from", "model", "graph", "labelled", "fits", "anomalies among the rest", "mean probability",
+    "ECE as in the app", "ECE unweighted", "ECE of the model's own output", "none shown",
+)  # fmt: skip
+_MOMENTS = """## Moment by moment
 
+Up to 200 verdicts come from the default queue; from there on they are random checks alone.
 
+"""
+_ADVICE_WORDS = f"""## Stop hint
+
+The hint says stop after {QUIET} verdicts without a hit when at least {LEAST_RECALL:.0%} of all \
+anomalies are found with the confidence of the interval. It is right when that is true.
+
+"""
 _HEAD = f"""# Does the audit hold what it promises?
 
-Drawn by `python -m gadcore experiments audit --render` from `benchmarks/results/audit.jsonl` and
+Drawn by `ringfence experiments audit --render` from `{NAMED}/audit.jsonl` and
 `calibration.jsonl` alone. Each session is a simulated analyst who labels 200 cases as in the app (default
 strategy, audit share 15 %, batches of ten, the model fitted again after each), then follows the app's
 advice and makes 200 random checks; *not retrained*: the model is left as it is after 50 labels, and cases
@@ -236,5 +225,5 @@ Expected calibration error (ECE, ten bins with equally many cases) of the probab
 label, mean over fits; 0 is perfect. *As in the app*: out of fold, audit draws stand for the open cases of
 their stratum. *Unweighted*: the same, every label counts 1; on random splits, where no label is an audit
 draw, that is the same thing. *The model's own output*: its score where it lies in [0, 1], else the logistic
-function of it. Command: `python -m gadcore experiments calibration`.
+function of it. Command: `ringfence experiments calibration`.
 """

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
+from gadcore.studies.harness import NAMED, Row
+from gadcore.studies.markdown import NONE, mean_std, table
 from gadcore.studies.published import GRAPHS
 
-Row = dict[str, Any]
 PLAIN = ("encoder", "an", "gcn")
 LINES = {  # (experiment, method, encoder) -> what a reader sees
     PLAIN: "`an` as in the tables",
@@ -43,58 +43,50 @@ def _collect(rows: Iterable[Row]) -> Cells:
 
 def _table(found: Cells) -> str:
     graphs = [graph for graph in GRAPHS if any(key[3] == graph for key in found)]
-    lines = ["| model | " + " | ".join(graphs) + " |", "| --- |" + " --- |" * len(graphs)]
-    for line, words in LINES.items():
-        cells = [_cell(found.get((*line, graph), {}), found.get((*PLAIN, graph), {})) for graph in graphs]
-        if any(cell != "–" for cell in cells):
-            lines.append(f"| {words} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    lines = (
+        [words, *(_cell(found.get((*line, graph), {}), found.get((*PLAIN, graph), {})) for graph in graphs)]
+        for line, words in LINES.items()
+    )
+    return table(["model", *graphs], (line for line in lines if set(line[1:]) - {NONE}))
 
 
 def _cell(own: dict[int, Row], plain: dict[int, Row]) -> str:
     """Mean (std), and the mean difference from the plain model over the splits that both have."""
     if not own:
-        return "–"
-    text = f"{_spread([100 * row['auc'] for row in own.values()])} n={len(own)}"
+        return NONE
+    text = f"{mean_std([100 * row['auc'] for row in own.values()])} n={len(own)}"
     if own is plain or not (shared := sorted(set(own) & set(plain))):
         return text
-    return f"{text}, {_mean([100 * (own[s]['auc'] - plain[s]['auc']) for s in shared]):+.1f}"
+    return f"{text}, {np.mean([100 * (own[s]['auc'] - plain[s]['auc']) for s in shared]):+.1f}"
 
 
 def _inductive(found: Cells) -> str:
-    lines = [
-        "### Nodes that arrive after training\n",
-        _INDUCTIVE_WORDS,
-        "| graph | arrived | AUC, scored on arrival | AUC, trained with them | difference | splits | |",
-        "| --- |" + " --- |" * 6,
-    ]
+    lines = []
     for graph in GRAPHS:
         rows = list(found.get(("inductive", "an", "", graph), {}).values())
         if not rows:
             continue
         late, whole = ([100 * row[name] for row in rows] for name in ("auc", "auc_transductive"))
-        gap = _mean(late) - _mean(whole)
+        gap = float(np.mean(late) - np.mean(whole))
         verdict = f"within {NEAR:g} points" if abs(gap) <= NEAR else f"more than {NEAR:g} points away"
         verdict = "ahead" if gap > NEAR else verdict
-        figures = f"{_spread(late)} | {_spread(whole)} | {gap:+.1f} | {len(rows)} | {verdict}"
-        lines.append(f"| {graph} | {rows[0]['arrived']:,} | {figures} |")
-    return "\n".join(lines) + "\n" if len(lines) > 4 else ""
+        figures = mean_std(late), mean_std(whole), f"{gap:+.1f}", len(rows), verdict
+        lines.append((graph, f"{rows[0]['arrived']:,}", *figures))
+    return table(_INDUCTIVE, lines, _INDUCTIVE_WORDS).replace("|  |", "| |", 1) if lines else ""
 
 
-def _spread(values: Sequence[float]) -> str:
-    return f"{_mean(values):.1f} ({np.std(values, ddof=1) if len(values) > 1 else 0:.1f})"
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values))
-
-
-_WORDS = """From `benchmarks/results/extensions.jsonl`, made by `python -m gadcore experiments extensions`.
+_WORDS = f"""From `{NAMED}/extensions.jsonl`, made by `ringfence experiments extensions`.
 Test AUC in per cent, 2.5 % labelled, purely random splits (n of them); after the comma the difference from
 `an` as in the tables on the same splits. Given normal labels alone, `an` refuses (it needs both) and `n` is
 its form.
 """
-_INDUCTIVE_WORDS = """`an` is trained on the graph without a fifth of its nodes and their edges, all of them
+_INDUCTIVE = (
+    "graph", "arrived", "AUC, scored on arrival", "AUC, trained with them", "difference", "splits", "",
+)  # fmt: skip
+_INDUCTIVE_WORDS = """### Nodes that arrive after training
+
+`an` is trained on the graph without a fifth of its nodes and their edges, all of them
 test nodes. They arrive with their edges and are scored with the weights as they are; beside it `an` trained
 on the whole graph with the same labels. Both AUCs are of the arrived nodes only.
+
 """

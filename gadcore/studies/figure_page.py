@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gadcore.studies.embeddings import METHODS as EMBEDDED
 from gadcore.studies.embeddings import PARTS
+from gadcore.studies.harness import NAMED, Row, RowsOf
+from gadcore.studies.markdown import NONE, table
 from gadcore.studies.panels import Curve, Dots, curve_panels, scatter_panels
 from gadcore.studies.published import EPOCHS, GRAPHS, LONGER, TRAINING_SECONDS
-from gadcore.studies.rows import load_rows
 
-Row = dict[str, Any]
 Sweep = dict[tuple[str, str], dict[float, dict[int, float]]]  # (graph, method) -> value -> seed -> AUC in %
 
 # Okabe and Ito's colours, told apart by colour-blind readers; full lines learn from anomalous labels.
@@ -34,17 +32,17 @@ NAMES = {"lambda_": "λ", "k": "K"}
 FILES = {"lambda_": "lambda.svg", "k": "k.svg"}
 
 
-def write_page(docs: Path, *, sweeps: Path, embeddings: Path, times: Path) -> None:
-    """Draw the page and its pictures into ``docs``; what no file holds yet is said to be missing."""
-    swept, maps = load_rows(sweeps), load_rows(embeddings)
-    folder = docs / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in NAMES:
-        if found := sweep(swept, name):
-            (folder / FILES[name]).write_text(sweep_picture(found, name), encoding="utf-8")
+def pages(rows: RowsOf) -> dict[str, str]:
+    """The page and its pictures; what no file holds yet is said to be missing."""
+    swept, maps = rows("figures"), rows("embeddings")
+    texts = {
+        f"figures/{FILES[name]}": sweep_picture(found, name)
+        for name in NAMES
+        if (found := sweep(swept, name))
+    }
     if maps:
-        (folder / "embeddings.svg").write_text(embedding_picture(maps), encoding="utf-8")
-    (docs / "paper_figures.md").write_text(render(swept, maps, load_rows(times)), encoding="utf-8")
+        texts["figures/embeddings.svg"] = embedding_picture(maps)
+    return {**texts, "paper_figures.md": render(swept, maps, rows("times"))}
 
 
 def render(swept: Sequence[Row], maps: Sequence[Row], times: Sequence[Row]) -> str:
@@ -104,35 +102,31 @@ def _dots(row: Row, label: str, part: str, truth: int, colour: str) -> Dots:
 
 
 def _embedding_section(maps: Sequence[Row]) -> str:
-    lines = ["## Embeddings of Cora\n"]
     if not maps:
-        return "\n".join([*lines, _MISSING])
+        return _EMBEDDING_TITLE + _MISSING
     known = {row["method"]: row for row in maps}
-    lines += [
-        "![t-SNE of the embeddings](figures/embeddings.svg)\n",
-        _EMBEDDING_WORDS.format(chance=100 * maps[0]["chance"]),
-        "| method | test AUC | anomalous neighbours of an anomaly |",
-        "| --- | --- | --- |",
-    ]
-    lines += [
-        f"| {m} | {100 * known[m]['auc']:.1f} | {100 * known[m]['separation']:.1f} |"
+    words = _EMBEDDING_WORDS.format(chance=100 * maps[0]["chance"])
+    lines = [
+        (m, *(f"{100 * known[m][figure]:.1f}" for figure in ("auc", "separation")))
         for m in EMBEDDED
         if m in known
     ]
-    return "\n".join(lines) + "\n"
+    head = ("method", "test AUC", "anomalous neighbours of an anomaly")
+    return table(
+        head, lines, f"{_EMBEDDING_TITLE}![t-SNE of the embeddings](figures/embeddings.svg)\n\n{words}\n"
+    )
 
 
 def _table(found: Sweep, name: str) -> str:
     values = sorted({value for cells in found.values() for value in cells})
-    head = " | ".join(f"{NAMES[name]} = {value:g}" for value in values)
-    lines = [f"| graph | method | {head} | splits |", "| --- | --- |" + " --- |" * (len(values) + 1)]
+    lines = []
     for graph in _graphs(found):
         for method in (m for m in STYLES if (graph, m) in found):
             cells = found[graph, method]
             best = max(cells, key=lambda value: _mean(cells[value]))
             shown = [_cell(cells.get(value), value == best) for value in values]
-            lines.append(f"| {graph} | {method} | {' | '.join(shown)} | {_splits(cells)} |")
-    return "\n".join(lines) + "\n"
+            lines.append([graph, method, *shown, _splits(cells)])
+    return table(["graph", "method", *(f"{NAMES[name]} = {value:g}" for value in values), "splits"], lines)
 
 
 def _limits(rows: Sequence[Row], name: str) -> str:
@@ -191,19 +185,15 @@ def _ahead(found: Sweep, one: str, other: str) -> tuple[int, int]:
 
 
 def _time_section(times: Sequence[Row]) -> str:
-    lines = ["## Training time of 500 epochs\n"]
     if not times:
-        return "\n".join([*lines, _MISSING])
-    lines += [
-        _TIME_WORDS,
-        "| method | median s | fastest | slowest | repeats | paper s |",
-        "| --- |" + " --- |" * 5,
-    ]
+        return _TIME_TITLE + _MISSING
+    lines = []
     for method, published in TRAINING_SECONDS.items():
         if seconds := [row["cpu_seconds"] for row in times if row["method"] == method]:
-            figures = f"{np.median(seconds):.2f} | {min(seconds):.2f} | {max(seconds):.2f} | {len(seconds)}"
-            lines.append(f"| {method} | {figures} | {published} |")
-    return "\n".join(lines) + "\n"
+            figures = (f"{figure(seconds):.2f}" for figure in (np.median, min, max))
+            lines.append((method, *figures, len(seconds), published))
+    head = ("method", "median s", "fastest", "slowest", "repeats", "paper s")
+    return table(head, lines, f"{_TIME_TITLE}{_TIME_WORDS}\n")
 
 
 def _graphs(found: Sweep) -> list[str]:
@@ -212,7 +202,7 @@ def _graphs(found: Sweep) -> list[str]:
 
 def _cell(seeds: dict[int, float] | None, best: bool) -> str:
     if not seeds:
-        return "–"
+        return NONE
     return f"**{_mean(seeds):.1f}**" if best else f"{_mean(seeds):.1f}"
 
 
@@ -226,9 +216,11 @@ def _mean(seeds: dict[int, float]) -> float:
 
 
 _MISSING = "Not measured yet.\n"
-_HEAD = """# The paper's figures
+_EMBEDDING_TITLE = "## Embeddings of Cora\n\n"
+_TIME_TITLE = "## Training time of 500 epochs\n\n"
+_HEAD = f"""# The paper's figures
 
-Drawn by `python -m gadcore experiments figures --render` from `benchmarks/results/figures.jsonl`,
+Drawn by `ringfence experiments figures --render` from `{NAMED}/figures.jsonl`,
 `embeddings.jsonl` and `times.jsonl` alone; without `--render` it measures what these files lack. Test AUC in
 per cent, purely random splits, 10 % of the nodes for validation; everything but the varied parameter is the
 default. Of these figures only the paper's words and its times are at hand to compare with.

@@ -12,8 +12,9 @@ from itertools import permutations
 
 import numpy as np
 
+from gadcore.studies.markdown import NONE, table
 from gadcore.studies.published import GRAPHS, METHODS, PUBLISHED, RATES
-from gadcore.studies.results import LEVEL, SPLITS, Results, p_value
+from gadcore.studies.significance import LEVEL, SPLITS, Results, p_value
 
 LEAST = 3  # splits of a method that another one is set beside
 NEAR = 1.0  # points below the paper that still count as reproduced
@@ -42,16 +43,8 @@ def section(results: Results) -> str:
     """The section in Markdown from AUCs in per cent; empty without any."""
     if not results:
         return ""
-    parts = [
-        "## Findings\n",
-        _WORDS,
-        _reproduced(results),
-        _methods(results),
-        _order(results),
-        _ahead(results),
-        _averages(results),
-    ]
-    return "\n".join(parts)
+    parts = (_reproduced, _methods, _order, _ahead, _averages)
+    return "\n".join(["## Findings\n", _WORDS, *(part(results) for part in parts)])
 
 
 def mean_of(results: Results, rate: float, graph: str, method: str) -> float | None:
@@ -141,19 +134,14 @@ def difference(results: Results, method: str) -> list[tuple[float, bool]]:
 
 
 def _methods(results: Results) -> str:
-    lines = [
-        "### Every method beside the paper\n",
-        "Our mean less the paper's, over the cells measured, and how many are within the paper's std.\n",
-        "| method | cells | mean difference | lowest | highest | within the paper's std |",
-        "| --- |" + " --- |" * 5,
-    ]
+    lines = []
     for method in METHODS:
-        gaps = difference(results, method)
-        if gaps:
+        if gaps := difference(results, method):
             values = [gap for gap, _ in gaps]
-            spread = f"{np.mean(values):+.1f} | {min(values):+.1f} | {max(values):+.1f}"
-            lines.append(f"| {method} | {len(gaps)} | {spread} | {sum(near for _, near in gaps)} |")
-    return "\n".join(lines) + "\n"
+            spread = (f"{value:+.1f}" for value in (np.mean(values), min(values), max(values)))
+            lines.append((method, len(gaps), *spread, sum(near for _, near in gaps)))
+    head = ("method", "cells", "mean difference", "lowest", "highest", "within the paper's std")
+    return table(head, lines, _METHODS_WORDS)
 
 
 def _welch(results: Results, where: Where) -> float:
@@ -168,36 +156,27 @@ def _welch(results: Results, where: Where) -> float:
 
 def _order(results: Results) -> str:
     found, judged = reversals(results)
-    lines = [
-        "### The order of methods\n",
-        "Pairs of methods on a graph whose means in the paper differ by more than the sum of their stds, and",
-        "how many of them have the same order here; *told apart*: reversed, and a paired t-test says so.\n",
-        "| labelled | clear in the paper | measured here | same order | reversed | told apart |",
-        "| --- |" + " --- |" * 5,
-    ]
+    lines = []
     for rate, (known, clear) in judged.items():
         mine = [each for each in found if each.rate == rate]
         told = sum(each.told_apart for each in mine)
-        lines.append(f"| {rate:.1%} | {clear} | {known} | {known - len(mine)} | {len(mine)} | {told} |")
-    return "\n".join(lines) + "\n" + _reversed(results, found)
+        lines.append((f"{rate:.1%}", clear, known, known - len(mine), len(mine), told))
+    head = ("labelled", "clear in the paper", "measured here", "same order", "reversed", "told apart")
+    return table(head, lines, _ORDER_WORDS) + _reversed(results, found)
 
 
 def _reversed(results: Results, found: list[Reversal]) -> str:
     """Who leads here against the paper's order, by rate and graph, with the lead in points."""
     if not found:
         return ""
-    lines = [
-        "",
-        "Reversed, with our lead in points (*: not told apart):\n",
-        "| labelled | graph | ahead here |",
-    ]
-    lines.append("| --- | --- | --- |")
+    lines = []
     for rate, graph in CELLS:
         mine = [each for each in found if (each.rate, each.graph) == (rate, graph)]
         if mine:
             told = ", ".join(_lead(each) for each in sorted(mine, key=lambda each: each.ours))
-            lines.append(f"| {rate:.1%} | {graph} | {told} |")
-    return "\n".join([*lines, "", _leaders(results, found)]) + "\n"
+            lines.append((f"{rate:.1%}", graph, told))
+    shown = table(("labelled", "graph", "ahead here"), lines, _REVERSED_WORDS)
+    return f"{shown}\n{_leaders(results, found)}\n"
 
 
 def _leaders(results: Results, found: list[Reversal]) -> str:
@@ -208,11 +187,8 @@ def _leaders(results: Results, found: list[Reversal]) -> str:
         f"({np.mean([gap for gap, _ in difference(results, method)]):+.1f})"
         for method, _ in (leads + trails).most_common()
     ]
-    return (
-        "In these pairs, with the mean difference to the method's own figures in the paper in brackets: "
-        + ", ".join(told)
-        + "."
-    )
+    words = "In these pairs, with the mean difference to the method's own figures in the paper in brackets: "
+    return f"{words}{', '.join(told)}."
 
 
 def _lead(each: Reversal) -> str:
@@ -220,49 +196,44 @@ def _lead(each: Reversal) -> str:
 
 
 def _ahead(results: Results) -> str:
-    lines = [
-        "### `an+` against the paper's eleven\n",
-        "| labelled | graph | an+ | best published | difference | best of the eleven here | difference "
-        "| ahead of both | significantly ahead of an+ |",
-        "| --- |" + " --- |" * 8,
-    ]
     judged = [line for where in CELLS if (line := _against_the_best(results, where))]
     ahead = sum(yes for _, yes in judged)
-    lines += [line for line, _ in judged]
     missing = [where for where in CELLS if mean_of(results, *where, PRODUCT) is None]
     told = _judged(f"Ahead of both in {ahead} of {len(judged)} complete cells.", missing)
-    return "\n".join([*(lines if judged else lines[:1]), *([""] if judged else []), told]) + "\n"
+    title = "### `an+` against the paper's eleven\n\n"
+    return (table(_AHEAD, (line for line, _ in judged), title) + "\n" if judged else title) + told + "\n"
 
 
-def _against_the_best(results: Results, where: Where) -> tuple[str, bool] | None:
+def _against_the_best(results: Results, where: Where) -> tuple[list[str], bool] | None:
     own = mean_of(results, *where, PRODUCT)
     if own is None:
         return None
     published = max(METHODS, key=lambda method: PUBLISHED[(*where, method)][0])
+    best = PUBLISHED[(*where, published)][0]
     behind = {m: gap for m in METHODS if (gap := lead(results, where, PRODUCT, m)) is not None}
     top = min(behind, key=lambda method: behind[method]) if behind else None
-    gap = own - PUBLISHED[(*where, published)][0]
-    measured = f"{top} {own - behind[top]:.1f} | {behind[top]:+.1f}" if top else "– | –"
-    if top and len(behind) < len(METHODS):
-        measured = measured.replace(" |", f" (of {len(behind)}) |", 1)
-    yes = gap > 0 and (top is None or behind[top] > 0)
+    measured = [NONE, NONE]
+    if top:
+        of = f" (of {len(behind)})" if len(behind) < len(METHODS) else ""
+        measured = [f"{top} {own - behind[top]:.1f}{of}", f"{behind[top]:+.1f}"]
+    yes = own > best and (top is None or behind[top] > 0)
     rivals = ", ".join(significantly_ahead(results, *where)) or "none"
-    cells = f"{own:.1f} | {published} {PUBLISHED[(*where, published)][0]:.1f} | {gap:+.1f} | {measured}"
-    return f"| {where[0]:.1%} | {where[1]} | {cells} | {'yes' if yes else 'no'} | {rivals} |", yes
+    beside = [f"{own:.1f}", f"{published} {best:.1f}", f"{own - best:+.1f}", *measured]
+    return [f"{where[0]:.1%}", where[1], *beside, "yes" if yes else "no", rivals], yes
 
 
 def _averages(results: Results) -> str:
-    lines = [
-        "### Mean AUC over the five graphs\n",
-        "| labelled | " + " | ".join(AVERAGED) + " | wanted of an+ | paper's Ours-AN |",
-        "| --- |" + " --- |" * (len(AVERAGED) + 2),
-    ]
-    for rate in RATES:
-        shown = [_average(results, rate, method) for method in AVERAGED]
-        lines.append(
-            f"| {rate:.1%} | {' | '.join(shown)} | {TARGETS[rate]:.1f} | {PUBLISHED_MEANS[rate]:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
+    lines = (
+        [
+            f"{rate:.1%}",
+            *(_average(results, rate, method) for method in AVERAGED),
+            f"{TARGETS[rate]:.1f}",
+            f"{PUBLISHED_MEANS[rate]:.1f}",
+        ]
+        for rate in RATES
+    )
+    head = ("labelled", *AVERAGED, "wanted of an+", "paper's Ours-AN")
+    return table(head, lines, "### Mean AUC over the five graphs\n\n")
 
 
 def _average(results: Results, rate: float, method: str) -> str:
@@ -288,3 +259,22 @@ def _name(where: Where) -> str:
 _WORDS = f"""Computed from the rows of the purely random splits. A method is judged where it has {SPLITS} of
 them; what it is set beside may have fewer (at least {LEAST}), and then the splits that both have count.
 """
+_METHODS_WORDS = """### Every method beside the paper
+
+Our mean less the paper's, over the cells measured, and how many are within the paper's std.
+
+"""
+_ORDER_WORDS = """### The order of methods
+
+Pairs of methods on a graph whose means in the paper differ by more than the sum of their stds, and
+how many of them have the same order here; *told apart*: reversed, and a paired t-test says so.
+
+"""
+_REVERSED_WORDS = """
+Reversed, with our lead in points (*: not told apart):
+
+"""
+_AHEAD = (
+    "labelled", "graph", "an+", "best published", "difference", "best of the eleven here", "difference",
+    "ahead of both", "significantly ahead of an+",
+)  # fmt: skip

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -11,12 +10,16 @@ from typing import Any
 import numpy as np
 
 from gadcore.loop.strategies import DEFAULT
-from gadcore.loop.strategies.ranked import Top
-from gadcore.studies.sessions import PLAIN, RANDOM, SESSION_STRATEGIES, UNCHECKED
+from gadcore.loop.strategies.ranked import Top, Uncertainty
+from gadcore.studies.harness import NAMED, Row
+from gadcore.studies.markdown import NONE, grouped, std, table
+from gadcore.studies.sessions import PLAIN, RANDOM, TITLES, UNCHECKED
 
-Row = dict[str, Any]
 POINTS = (100, 200)  # labels at which the tables look
 GREED = {UNCHECKED, PLAIN}  # by score, without random checks: they have a table of their own
+FORMER = {"disagreement": "Members disagree"}  # measured, and no longer offered
+_LAST = list(TITLES).index(Uncertainty.name) + 1  # of those before the former ones
+MEASURED = dict([*list(TITLES.items())[:_LAST], *FORMER.items(), *list(TITLES.items())[_LAST:]])
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,12 @@ class Line:
 
 def render(rows: Iterable[Row]) -> str:
     """The whole page in Markdown."""
-    kept = longest(rows)
     parts = [_HEAD]
-    for (wrong, model), part in sorted(_grouped(kept, "wrong", "model").items()):
+    for (wrong, model), part in sorted(grouped(longest(rows), "wrong", "model").items()):
         verdicts = f"{wrong:.0%} of the verdicts wrong" if wrong else "all verdicts right"
         parts.append(f"## {model}, {verdicts}\n")
         parts += [_default_against_the_rest(part), _without_checks(part), _precision_against_greed(part)]
-        parts += [_graph_table(graph, own) for (graph,), own in sorted(_grouped(part, "graph").items())]
+        parts += [_graph_table(graph, own) for (graph,), own in sorted(grouped(part, "graph").items())]
     return "\n".join(parts)
 
 
@@ -63,20 +65,20 @@ def mean_line(rows: Sequence[Row], figure: str) -> Line:
     shared = sorted(set.intersection(*map(set, curves))) if curves else []
     points = [k for k in shared if all(curve[k] is not None for curve in curves)]
     values = np.array([[curve[k] for k in points] for curve in curves], dtype=np.float64)
-    return Line(points, list(values.mean(axis=0)), [_std(column) for column in values.T], len(curves))
+    return Line(points, list(values.mean(axis=0)), [std(column) for column in values.T], len(curves))
 
 
 def by_strategy(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Rows of each strategy, the default first, then in the order of the registry."""
-    found = {name: own for (name,), own in _grouped(rows, "method").items()}
-    return {name: found[name] for name in SESSION_STRATEGIES if name in found}
+    found = grouped(rows, "method")
+    return {name: found[name,] for name in MEASURED if (name,) in found}
 
 
-def _grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
-    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[tuple(row[name] for name in names)].append(row)
-    return dict(groups)
+def _moments(rows: Iterable[Row]) -> Iterator[tuple[str, int, list[Row], dict[str, list[Row]]]]:
+    """Each graph after so many labels: its rows, and these by strategy."""
+    for (graph,), own in sorted(grouped(rows, "graph").items()):
+        parts = by_strategy(own)
+        yield from ((graph, point, own, parts) for point in POINTS)
 
 
 def _values(rows: Sequence[Row], figure: str, labels: int) -> list[float]:
@@ -85,51 +87,38 @@ def _values(rows: Sequence[Row], figure: str, labels: int) -> list[float]:
 
 def _default_against_the_rest(rows: list[Row]) -> str:
     """The default's finds beside random's and the best strategy's, graph by graph."""
-    lines = [
-        f"`{DEFAULT}` (the default) against the others (`{PLAIN}` below):\n",
-        "| graph | labels | found | by chance | random | × random | best strategy | of the best |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for (graph,), own in sorted(_grouped(rows, "graph").items()):
-        parts = by_strategy(own)
-        for point in POINTS:
-            found = _values(parts.get(DEFAULT, []), "found", point)
-            if not found:
-                continue
-            rivals = {name: pair for name in parts if (pair := _paired(parts, name, point))}
-            best = max(rivals.keys() - GREED, key=lambda name: rivals[name].lead)
-            blind = rivals.get(RANDOM)
-            cells = [
-                graph,
-                str(point),
-                f"{np.mean(found):.1f}",
-                f"{chance(own[0], point):.1f}",
-                f"{blind.other:.1f}" if blind else "–",
-                _times(blind),
-                f"{best} ({rivals[best].other:.1f}{_fewer(parts, best)})",
-                _share(rivals[best]),
-            ]
-            lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    lines = []
+    for graph, point, own, parts in _moments(rows):
+        found = _values(parts.get(DEFAULT, []), "found", point)
+        if not found:
+            continue
+        rivals = {name: pair for name in parts if (pair := _paired(parts, name, point))}
+        # Of equals one other than the default is named.
+        best = max(
+            (name for name in rivals if name not in GREED), key=lambda n: (rivals[n].lead, n != DEFAULT)
+        )
+        blind = rivals.get(RANDOM)
+        drawn = (
+            f"{np.mean(found):.1f}",
+            f"{chance(own[0], point):.1f}",
+            f"{blind.other:.1f}" if blind else NONE,
+        )
+        first = f"{best} ({rivals[best].other:.1f}{_fewer(parts, best)})"
+        lines.append((graph, point, *drawn, _times(blind), first, _share(rivals[best])))
+    head = ("graph", "labels", "found", "by chance", "random", "× random", "best strategy", "of the best")
+    return table(head, lines, f"`{DEFAULT}` (the default) against the others (`{PLAIN}` below):\n\n")
 
 
 def _without_checks(rows: list[Row]) -> str:
     """What the random checks cost, and the default beside plain greed where neither spends labels on them."""
-    lines = [
-        f"`{UNCHECKED}` (the default, but no label goes to random checks) against plain greed (`{PLAIN}`), "
-        "which has none either:\n",
-        f"| graph | labels | found | with checks | `{PLAIN}` | of `{PLAIN}` | with checks, of `{PLAIN}` |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for (graph,), own in sorted(_grouped(rows, "graph").items()):
-        parts = by_strategy(own)
-        for point in POINTS:
-            bare, checked = (_paired(parts, PLAIN, point, name) for name in (UNCHECKED, DEFAULT))
-            if bare and checked:
-                cells = [graph, str(point), f"{bare.own:.1f}", f"{checked.own:.1f}", f"{bare.other:.1f}"]
-                cells += [_share(bare), _share(checked)]
-                lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n" if len(lines) > 3 else ""
+    lines = []
+    for graph, point, _, parts in _moments(rows):
+        bare, checked = (_paired(parts, PLAIN, point, name) for name in (UNCHECKED, DEFAULT))
+        if bare and checked:
+            found = (f"{value:.1f}" for value in (bare.own, checked.own, bare.other))
+            lines.append((graph, point, *found, _share(bare), _share(checked)))
+    against = (f"`{PLAIN}`", f"of `{PLAIN}`", f"with checks, of `{PLAIN}`")
+    return table(("graph", "labels", "found", "with checks", *against), lines, _UNCHECKED) if lines else ""
 
 
 def _fewer(parts: dict[str, list[Row]], other: str) -> str:
@@ -141,7 +130,7 @@ def _fewer(parts: dict[str, list[Row]], other: str) -> str:
 
 def _precision_against_greed(rows: list[Row]) -> str:
     """What the model has learnt from the default's labels, beside three kinds of greed: mean held-out AP."""
-    graphs = [by_strategy(own) for own in _grouped(rows, "graph").values()]
+    graphs = [by_strategy(own) for own in grouped(rows, "graph").values()]
     lines = []
     for point, other in product(POINTS, (PLAIN, UNCHECKED, Top.name)):
         pairs = [pair for parts in graphs if (pair := _paired(parts, other, point, figure="ap"))]
@@ -155,7 +144,7 @@ def _precision_against_greed(rows: list[Row]) -> str:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SeedPairs:
     """A figure of two strategies, seed by seed."""
 
     ours: tuple[float, ...]
@@ -185,23 +174,23 @@ class Pair:
         if self.quotient is None or len(self.ours) < 2:
             return None
         rest = np.array(self.ours) - self.quotient * np.array(self.theirs)
-        return float(_std(rest) / np.sqrt(len(rest)) / self.other)
+        return float(std(rest) / np.sqrt(len(rest)) / self.other)
 
 
 def _paired(
     parts: dict[str, list[Row]], other: str, labels: int, name: str = DEFAULT, figure: str = "found"
-) -> Pair | None:
+) -> SeedPairs | None:
     """Figures of two strategies over the seeds that both have; None without such a seed."""
     one, two = (
         {row["seed"]: value for row in parts.get(n, []) if (value := at(row, figure, labels)) is not None}
         for n in (name, other)
     )
     seeds = sorted(set(one) & set(two))
-    return Pair(tuple(one[s] for s in seeds), tuple(two[s] for s in seeds)) if seeds else None
+    return SeedPairs(tuple(one[s] for s in seeds), tuple(two[s] for s in seeds)) if seeds else None
 
 
 @dataclass(frozen=True)
-class Standing:
+class StrategyStanding:
     """What a strategy finds after so many labels, beside blind draws and the best strategy."""
 
     strategy: str
@@ -213,7 +202,7 @@ class Standing:
     seeds: int
 
 
-def standings(rows: Iterable[Row], labels: int) -> list[Standing]:
+def standings(rows: Iterable[Row], labels: int) -> list[StrategyStanding]:
     """Every strategy of one graph that reaches so many labels, the best first; compared over common seeds."""
     parts = by_strategy(rows)
     values = {name: own for name, part in parts.items() if (own := _values(part, "found", labels))}
@@ -221,17 +210,9 @@ def standings(rows: Iterable[Row], labels: int) -> list[Standing]:
     found = []
     for name, own in values.items():
         blind, first = (_paired(parts, rival, labels, name) for rival in (RANDOM, best))
-        found.append(
-            Standing(
-                name,
-                float(np.mean(own)),
-                _std(own),
-                blind.quotient if blind else None,
-                first.quotient if first else None,
-                first.error if first else None,
-                len(own),
-            )
-        )
+        shares = (first.quotient, first.error) if first else (None, None)
+        times = blind.quotient if blind else None
+        found.append(StrategyStanding(name, float(np.mean(own)), std(own), times, *shares, len(own)))
     return sorted(found, key=lambda standing: -standing.found)
 
 
@@ -243,22 +224,15 @@ def chance(row: Row, labels: int) -> float:
 def _graph_table(graph: str, rows: list[Row]) -> str:
     parts = by_strategy(rows)
     points = [p for p in POINTS if any(_values(part, "found", p) for part in parts.values())]
-    head = "".join(f" found at {p} | × random |" for p in points)
-    lines = [
-        f"### {graph}\n",
-        f"{rows[0]['anomalies']} anomalies among {rows[0]['askable']:,} nodes that can be asked about.\n",
-        f"| strategy |{head} held-out AUC | held-out AP | labels | seeds |",
-        "| --- |" + " --- | --- |" * len(points) + " --- | --- | --- | --- |",
-    ]
+    lines = []
     for name, part in parts.items():
-        cells = [name]
-        for point in points:
-            blind = _paired(parts, RANDOM, point, name)
-            cells += [_cell(_values(part, "found", point), 1), _times(blind)]
-        cells += [_cell([100 * row[m] for row in part if row[m] is not None], 1) for m in ("auc", "ap")]
-        cells += [_spent(part), str(len(part))]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        found = ((_cell(_values(part, "found", p)), _times(_paired(parts, RANDOM, p, name))) for p in points)
+        learnt = (_cell([100 * row[m] for row in part if row[m] is not None]) for m in ("auc", "ap"))
+        lines.append([name, *(cell for pair in found for cell in pair), *learnt, _spent(part), len(part)])
+    known = f"{rows[0]['anomalies']} anomalies among {rows[0]['askable']:,} nodes that can be asked about."
+    columns = [column for p in points for column in (f"found at {p}", "× random")]
+    head = ["strategy", *columns, "held-out AUC", "held-out AP", "labels", "seeds"]
+    return table(head, lines, f"### {graph}\n\n{known}\n\n")
 
 
 def _spent(rows: Sequence[Row]) -> str:
@@ -266,35 +240,34 @@ def _spent(rows: Sequence[Row]) -> str:
     return str(spent[0]) if len(spent) == 1 else f"{spent[0]} to {spent[-1]}"
 
 
-def _cell(values: Sequence[float], digits: int) -> str:
+def _cell(values: Sequence[float]) -> str:
     if not values:
-        return "–"
-    spread = f" ± {_std(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{np.mean(values):.{digits}f}{spread}"
+        return NONE
+    return f"{np.mean(values):.1f} ± {std(values):.1f}" if len(values) > 1 else f"{values[0]:.1f}"
 
 
-def _std(values: Any) -> float:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+def _times(pair: SeedPairs | None) -> str:
+    return f"{pair.quotient:.1f}" if pair and pair.quotient is not None else NONE
 
 
-def _times(pair: Pair | None) -> str:
-    return f"{pair.quotient:.1f}" if pair and pair.quotient is not None else "–"
-
-
-def _share(pair: Pair) -> str:
+def _share(pair: SeedPairs) -> str:
     return percent(pair.quotient, pair.error)
 
 
 def percent(share: float | None, error: float | None) -> str:
     """A share with its standard error where it has one: 94 ± 2%."""
     if share is None:
-        return "–"
+        return NONE
     return f"{100 * share:.0f} ± {100 * error:.0f}%" if error else f"{share:.0%}"
 
 
-_HEAD = """# What each query strategy finds
+_UNCHECKED = (
+    f"`{UNCHECKED}` (the default, but no label goes to random checks) against plain greed (`{PLAIN}`), "
+    "which has none either:\n\n"
+)
+_HEAD = f"""# What each query strategy finds
 
-Drawn by `python -m gadcore experiments loop --render` from `benchmarks/results/loop.jsonl` alone. Simulated
+Drawn by `ringfence experiments loop --render` from `{NAMED}/loop.jsonl` alone. Simulated
 analysts label batches of ten as in the app: the model is fitted again after each batch, 15 % of the cases are
 random checks, nothing is known at the start. A fifth of each class is held out: never asked, only scored.
 *Found* counts anomalies confirmed; held-out AUC and average precision (AP), in per cent, are the model’s at

@@ -44,7 +44,7 @@ from gadcore.loop.strategies import (
     interleave,
     queue_order,
 )
-from gadcore.loop.strategies.diverse import GreedyDiverse, Ring
+from gadcore.loop.strategies.diverse import GreedyDiverse
 from gadcore.loop.strategies.sampling import Audit
 from gadcore.metrics import auc, average_precision
 
@@ -58,7 +58,8 @@ TITLES = {
 }
 SESSION_STRATEGIES = tuple(TITLES)
 BLIND = (RANDOM, ENTROPY)  # they choose without the model
-STARTS_AS_DEFAULT = (DEFAULT, UNCHECKED, Ring.name)  # rings need a confirmed anomaly first
+_AROUND = [name for name, strategy in STRATEGIES.items() if strategy.asks_around_anomalies]
+STARTS_AS_DEFAULT = (DEFAULT, UNCHECKED, *_AROUND)  # these need a confirmed anomaly first
 
 LABELS, HELD_OUT = 200, 0.2
 CHECK_BATCH = 50  # random checks between two fits
@@ -267,8 +268,8 @@ class _Desk:
 
     def _by_default(self, queries: Sequence[Query]) -> bool:
         """Whether these cases are of the default's choice."""
-        ringed = any(query.strategy == Ring.name for query in queries)
-        return self.session.strategy in STARTS_AS_DEFAULT and not ringed
+        around = any(query.strategy in _AROUND for query in queries)
+        return self.session.strategy in STARTS_AS_DEFAULT and not around
 
     def _pool(self) -> Pool:
         detector, session = self.detector, self.session
@@ -276,7 +277,6 @@ class _Desk:
             scores=self.scores,
             labels=session.labels(self.graph),
             embedding=None if detector is None else detector.embedding_,
-            spread=None if detector is None else detector.spread_,
             basis=self.directions,
             adjacency=self.graph.adjacency,
             cold=self.cold,

@@ -6,16 +6,15 @@ epoch, as they do in the tables. Repeats go in turns: a busy moment of the machi
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
-from gadcore.studies.rows import known_graph, versions
+from gadcore.studies.fits import known_graph
+from gadcore.studies.harness import Cell, Row
 from gadcore.studies.splits import random_split
 
-EXPERIMENT = "training time"
 METHODS = ("an", "n", "slgcn")
 REPEATS, EPOCHS = 5, 500
 PARAMS: dict[str, dict[str, Any]] = {m: {"k": 32, "patience": None} for m in METHODS}
@@ -23,38 +22,26 @@ PARAMS["an"]["lambda_"] = 1.0
 
 
 @dataclass(frozen=True)
-class TimeCell:
+class TimedTraining(Cell):
     """One training to time."""
 
-    method: str
     repeat: int
-    graph: str = "cora"
     rate: float = 0.1
     epochs: int = EPOCHS
+    alone: ClassVar[bool] = True
 
-    def key(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
-
-
-def key_of(row: dict[str, Any]) -> str:
-    """The key of the training that a row timed."""
-    return TimeCell(row["method"], row["repeat"], row["graph"], row["rate"], row["epochs"]).key()
-
-
-def measure(cell: TimeCell) -> dict[str, Any]:
-    """Train for all epochs; libraries are loaded and warm before the clock starts."""
-    _warm_up(cell.graph, cell.rate, cell.method)
-    start = time.process_time()
-    trained = _train(cell.graph, cell.rate, cell.method, cell.epochs)
-    seconds = time.process_time() - start
-    return {
-        "experiment": EXPERIMENT,
-        **asdict(cell),
-        "params": PARAMS[cell.method],
-        "epochs_pretrained": trained - cell.epochs,
-        "cpu_seconds": round(seconds, 3),
-        "versions": versions(),
-    }
+    def measure(self) -> Row:
+        """Train for all epochs; libraries are loaded and warm before the clock starts."""
+        _warm_up(self.graph, self.rate, self.method)
+        start = time.process_time()
+        trained = _train(self.graph, self.rate, self.method, self.epochs)
+        seconds = time.process_time() - start
+        return {
+            "experiment": "training time",
+            "params": PARAMS[self.method],
+            "epochs_pretrained": trained - self.epochs,
+            "cpu_seconds": round(seconds, 3),
+        }
 
 
 @cache

@@ -305,7 +305,7 @@ class _Order:
         allowed: Mask | None = filtered(project, self.where, None, result) if self.where.narrows else None
         return work_out(
             project.graph,
-            Scored(info.id, info.seed, info.basis, scores, result.embedding, result.spread),
+            Scored(info.id, info.seed, info.basis, scores, result.embedding),
             project.labels(),
             project.view().current.values(),
             self.choice,

@@ -8,8 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from gadcore.loop.strategies import DEFAULT
-from gadcore.studies.loop_tables import Line, chance
-from gadcore.studies.sessions import ENTROPY, PLAIN, RANDOM, TITLES, UNCHECKED
+from gadcore.studies.loop_tables import MEASURED, Line, chance
+from gadcore.studies.sessions import ENTROPY, PLAIN, RANDOM, UNCHECKED
 from pages.common import palette
 from pages.common.figures import tidy
 
@@ -58,21 +58,13 @@ def discovery_figure(
         chart.add_trace(_trace(name, lines[name], thick=name == emphasised))
     last = max([until, *(line.labels[-1] for line in lines.values() if line.labels)])
     if figure == "found" and chance_per_label is not None and last:
-        chart.add_trace(
-            go.Scatter(
-                x=[0, last],
-                y=[0, chance_per_label * last],
-                name="Chance",
-                legendrank=3,
-                mode="lines",
-                line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"},
-            )
-        )
+        line = {"color": palette.UNLABELLED, "width": 1, "dash": "dot"}
+        ends = {"x": [0, last], "y": [0, chance_per_label * last]}
+        chart.add_trace(go.Scatter(**ends, name="Chance", legendrank=3, mode="lines", line=line))
     chart.update_layout(showlegend=True)
     chart.update_xaxes(title_text="labels given", range=[-0.02 * last, 1.02 * last])
-    chart.update_yaxes(
-        title_text=FIGURES[figure].lower(), rangemode="tozero" if figure == "found" else "normal"
-    )
+    mode = "tozero" if figure == "found" else "normal"
+    chart.update_yaxes(title_text=FIGURES[figure].lower(), rangemode=mode)
     # Ten entries of a legend on top would lie over the highest curve.
     below = {"yref": "container", "y": 0.0, "yanchor": "bottom"}
     return tidy(chart, 500).update_layout(legend=below, margin_b=130)
@@ -83,14 +75,10 @@ def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
     return go.Scatter(
         x=line.labels,
         y=line.mean,
-        name=TITLES.get(name, name),
+        name=MEASURED.get(name, name),
         legendrank=1 if thick else 2,
         mode="lines+markers" if len(line.labels) == 1 or (thick and len(line.labels) <= _MARKED) else "lines",
-        line={
-            "color": colour,
-            "width": 4 if thick else 1.5,
-            "dash": dash,
-        },
+        line={"color": colour, "width": 4 if thick else 1.5, "dash": dash},
         customdata=[[spread] for spread in line.std],
         hovertemplate="%{x} labels: %{y:.3~g}" + (" ± %{customdata[0]:.2~g}" if line.seeds > 1 else ""),
     )

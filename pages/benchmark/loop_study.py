@@ -3,45 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from gadcore.studies.loop_tables import POINTS, by_strategy, longest, mean_line, percent, standings
-from gadcore.studies.rows import load_rows
-from gadcore.studies.sessions import TITLES
+from gadcore.studies import harness
+from gadcore.studies.harness import Row, load_rows
+from gadcore.studies.loop_tables import (
+    MEASURED,
+    POINTS,
+    by_strategy,
+    longest,
+    mean_line,
+    percent,
+    standings,
+)
+from pages.benchmark.charts import show
 from pages.benchmark.discovery import FIGURES, by_chance, discovery_figure
-from pages.benchmark.results import FOLDER, command_of, source_of
+from pages.benchmark.measurements import command_of, not_measured, source_of
 from pages.common import state
 
-STUDY = FOLDER / "loop.jsonl"
-Row = dict[str, Any]
+SESSIONS = "loop.jsonl"
 
 
 def show_study() -> None:
     """One graph at a time: mean curves over the seeds, and how the strategies stand."""
-    rows = state.read_once(STUDY, _sessions)
+    rows = state.read_once(harness.RESULTS / SESSIONS, _sessions)
     if not rows:
-        st.info(
-            "There are no sessions yet. Make them with `ringfence experiments loop`; they are kept "
-            "in benchmarks/results/loop.jsonl and shown here.",
-            icon=":material/info:",
-        )
+        not_measured("There are no sessions yet.", SESSIONS, "loop")
         return
     rows, figure = _chosen(rows)
     lines = {name: mean_line(part, figure) for name, part in by_strategy(rows).items()}
-    st.plotly_chart(
-        discovery_figure(lines, figure, by_chance(rows[0])),
-        key="loop-curves",
-        config={"displayModeBar": False},
-    )
+    show(discovery_figure(lines, figure, by_chance(rows[0])), "loop-curves")
     seeds = sorted({line.seeds for line in lines.values()})
     shown = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     st.caption(
         f"Mean over {shown} simulated sessions each; thick: the default, band: its standard deviation. "
         f"{rows[0]['anomalies']:,} anomalies among {rows[0]['askable']:,} nodes that can be asked about. "
-        f"{source_of(STUDY, command_of(rows))}."
+        f"{source_of(SESSIONS, command_of(rows))}."
     )
     _show_standings(rows)
 
@@ -83,7 +82,7 @@ def standings_table(rows: list[Row], labels: int) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "strategy": TITLES[s.strategy],
+                "strategy": MEASURED[s.strategy],
                 f"found at {labels}": f"{s.found:.1f} ± {s.std:.1f}" if s.seeds > 1 else f"{s.found:.1f}",
                 "× random": "–" if s.times_random is None else f"{s.times_random:.1f}",
                 "of the best": percent(s.of_the_best, s.error),

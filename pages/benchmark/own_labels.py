@@ -14,6 +14,7 @@ from gadcore.errors import GadError
 from gadcore.insight.comparison import Estimate, advice, estimates, same_labels
 from gadcore.records import RunInfo
 from gadcore.workspace import Workspace
+from pages.benchmark.charts import show, spread_dots
 from pages.common import palette
 from pages.common.figures import tidy
 from pages.train.form import DEFAULT_MODEL, missing_labels
@@ -41,20 +42,12 @@ def show_own(workspace: Workspace) -> None:
         return
     runs = _runs(workspace)
     live = any(run.live for run in runs)
+    first = [name for name in _FIRST if name in possible]
     chosen = st.multiselect(
-        "Methods",
-        possible,
-        default=[name for name in _FIRST if name in possible],
-        format_func=lambda name: REGISTRY[name].title,
-        key="methods",
+        "Methods", possible, default=first, format_func=lambda name: REGISTRY[name].title, key="methods"
     )
-    if st.button(
-        "Compare on my labels",
-        key="compare",
-        type="primary",
-        icon=":material/balance:",
-        disabled=live or not chosen,
-    ):
+    icon, idle = ":material/balance:", live or not chosen
+    if st.button("Compare on my labels", key="compare", type="primary", icon=icon, disabled=idle):
         _start(workspace, chosen)
     if runs:
         _show_runs(workspace, live)
@@ -122,7 +115,7 @@ def _advice(found: list[Estimate], ended: int, total: int) -> None:
 
 
 def _figures(workspace: Workspace, found: list[Estimate]) -> None:
-    st.plotly_chart(estimate_figure(found), key="estimates", config={"displayModeBar": False})
+    show(estimate_figure(found), "estimates")
     st.caption(
         "Dots: AUC over labels held out in turn, as in the list of runs; lines: a cautious 90 % interval. "
         "The figure also chose the settings, and labels that a query chose are no random sample: a "
@@ -159,28 +152,14 @@ def _figure(value: float | None) -> str:
 
 def estimate_figure(found: list[Estimate]) -> go.Figure:
     """AUC of each method with its interval, best on top."""
-    known = [e for e in reversed(found) if e.auc is not None]
-    bounds = [(e.low if e.low is not None else e.auc, e.high if e.high is not None else e.auc) for e in known]
+    known = [(e, e.auc) for e in reversed(found) if e.auc is not None]
+    low = [auc - (auc if e.low is None else e.low) for e, auc in known]
+    high = [(auc if e.high is None else e.high) - auc for e, auc in known]
+    look = {"marker": {"size": 11, "color": palette.NORMAL}, "hovertemplate": "%{y}: %{x:.3f}<extra></extra>"}
     figure = go.Figure(
-        go.Scatter(
-            x=[e.auc for e in known],
-            y=[title_of(e.run) for e in known],
-            mode="markers",
-            marker={"size": 11, "color": palette.NORMAL},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [(high or 0) - (e.auc or 0) for e, (_, high) in zip(known, bounds)],
-                "arrayminus": [(e.auc or 0) - (low or 0) for e, (low, _) in zip(known, bounds)],
-                "color": palette.NORMAL,
-            },
-            hovertemplate="%{y}: %{x:.3f}<extra></extra>",
-        )
+        spread_dots([title_of(e.run) for e, _ in known], [a for _, a in known], low, high, **look)
     )
     figure.add_vline(x=0.5, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title_text="out-of-fold AUC", range=[0.0 if _low(known) else 0.4, 1.02])
+    lowest = min((auc - below for (_, auc), below in zip(known, low)), default=1.0)
+    figure.update_xaxes(title_text="out-of-fold AUC", range=[0.0 if lowest < 0.4 else 0.4, 1.02])
     return tidy(figure, 90 + 42 * max(1, len(known)))
-
-
-def _low(known: list[Estimate]) -> bool:
-    return any((e.low if e.low is not None else e.auc or 0) < 0.4 for e in known)

@@ -9,20 +9,23 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from gadcore.studies.harness import COMMAND
+from gadcore.studies.paper import BEYOND
 from gadcore.studies.published import METHODS, PUBLISHED
-from gadcore.studies.results import SPLITS
-from gadcore.studies.tables import BEYOND
+from gadcore.studies.significance import SPLITS
+from pages.benchmark.charts import choice, grid_figure, metric_choice, show, spread_dots
 from pages.benchmark.extensions import show_extensions
-from pages.benchmark.paper_figures import show_embeddings, show_sweeps, show_times
-from pages.benchmark.results import (
+from pages.benchmark.measurements import (
     METRICS,
     by_graph,
+    not_measured,
     result_file,
     source_of,
     splits_said,
     summary,
 )
-from pages.benchmark.tables import BOLD, best_last, choice, few, grid_figure, heat_map
+from pages.benchmark.paper_figures import show_embeddings, show_sweeps, show_times
+from pages.benchmark.result_files import BOLD, best_last, few, heat_map
 from pages.common import palette
 from pages.common.figures import tidy
 
@@ -30,10 +33,13 @@ TABLES = "paper.jsonl"
 Published = Mapping[tuple[str, str], tuple[float, float]]  # (graph, method) -> mean, std in per cent
 
 _KINDS = {False: "Random", True: "Stratified"}
-_COMMANDS = {kind: f"ringfence experiments paper{' --stratified' * kind}" for kind in _KINDS}
 _APART = [(0.0, "#F0A46B"), (0.5, "#F4F5F6"), (1.0, "#6DB1DA")]  # below the paper, equal, above
 _FAR = 10  # points from the paper at which a cell has its full colour
-_PLAIN = {"displayModeBar": False}
+_QUICK = (
+    f"`{COMMAND} paper --quick` takes minutes, without `--quick` hours; stopped, it goes on where it was. "
+    "What is measured is"
+)
+_DIFFERENCE = "Shown: our mean minus the paper's; \\*: more than the paper's own standard deviation away."
 
 
 def show_paper() -> None:
@@ -54,41 +60,26 @@ def _section(title: str, show: Callable[[], None]) -> None:
 def _show_tables() -> None:
     file = result_file(TABLES)
     rows = None if file is None else file.rows[(file.rows["swept"] == "") & file.rows["rate"].notna()]
-    if file is None or rows is None or rows.empty:
-        st.info(
-            "The tables are not measured yet. `ringfence experiments paper --quick` takes minutes, "
-            "without `--quick` hours; stopped, it goes on where it was. What is measured is kept in "
-            f"benchmarks/results/{TABLES} and shown here.",
-            icon=":material/info:",
-        )
+    if rows is None or rows.empty:
+        not_measured("The tables are not measured yet.", TABLES, "", _QUICK)
         return
     rate, stratified, metric = _conditions(rows)
-    rows = rows[(rows["rate"] == rate) & (rows["stratified"] == stratified)]
-    table = summary(rows, metric)
+    table = summary(rows[(rows["rate"] == rate) & (rows["stratified"] == stratified)], metric)
     paper = published_at(rate) if metric == "auc" and not stratified else {}
     known = any((row.graph, row.method) in paper for row in table.itertuples())
-    source = source_of(file.path, _COMMANDS[stratified])
-    apart = st.toggle(
-        "Difference to the paper",
-        key="paper-difference",
-        disabled=not known,
-        help="Ours minus the paper's mean, in points. The paper gives the AUC on random splits only.",
+    source = source_of(TABLES, f"{COMMAND} paper{' --stratified' * stratified}")
+    about = "Ours minus the paper's mean, in points. The paper gives the AUC on random splits only."
+    apart = (
+        st.toggle("Difference to the paper", key="paper-difference", disabled=not known, help=about) and known
     )
-    if apart and known:
-        figure, words = difference_map(table, paper), _DIFFERENCE
-    else:
-        figure, words = heat_map(table, metric), BOLD
-    st.plotly_chart(figure, key="paper-table", config=_PLAIN)
+    show(difference_map(table, paper) if apart else heat_map(table, metric), "paper-table")
     st.caption(
         f"Mean ± standard deviation over {splits_said(table)}, in per cent; n: cells with fewer splits than "
-        f"others. {words} {source}."
+        f"others. {_DIFFERENCE if apart else BOLD} {source}."
     )
     if unfinished := missing_fits(table):
         st.caption(unfinished)
     _show_methods(table, metric, paper, source)
-
-
-_DIFFERENCE = "Shown: our mean minus the paper's; \\*: more than the paper's own standard deviation away."
 
 
 def _conditions(rows: pd.DataFrame) -> tuple[float, bool, str]:
@@ -98,15 +89,8 @@ def _conditions(rows: pd.DataFrame) -> tuple[float, bool, str]:
         stratified = choice("Splits", kinds, _KINDS.__getitem__, "paper-splits")
         rows = rows[rows["stratified"] == stratified]
         rates = sorted(float(rate) for rate in rows["rate"].unique())
-        rate = choice("Labelled nodes", rates, _per_cent, "paper-rate")
-        rows = rows[rows["rate"] == rate]
-        metrics = [name for name in METRICS if rows[name].notna().any()]
-        metric = choice("Figure", metrics, METRICS.__getitem__, "paper-metric")
-    return rate, stratified, metric
-
-
-def _per_cent(rate: float) -> str:
-    return f"{100 * rate:g} %"
+        rate = choice("Labelled nodes", rates, lambda share: f"{100 * share:g} %", "paper-rate")
+        return rate, stratified, metric_choice(rows[rows["rate"] == rate], "paper-metric")
 
 
 def published_at(rate: float) -> Published:
@@ -146,11 +130,10 @@ def _gap(row: dict[Hashable, Any], paper: tuple[float, float], most: int) -> tup
 def _show_methods(table: pd.DataFrame, metric: str, paper: Published, source: str) -> None:
     """All methods on one graph, beside the paper's own figures."""
     st.markdown("**Methods against each other**")
-    graphs = by_graph(table["graph"])
-    graph = choice("Graph", graphs, str, "paper-graph")
+    graph = choice("Graph", by_graph(table["graph"]), str, "paper-graph")
     part = table[table["graph"] == graph]
     own = {method: cell for (name, method), cell in paper.items() if name == graph}
-    st.plotly_chart(dot_plot(part, metric, own), key="paper-dots", config=_PLAIN)
+    show(dot_plot(part, metric, own), "paper-dots")
     hollow = " Hollow: what the paper reports, also for methods not measured here yet." if own else ""
     st.caption(
         f"Dots: mean over {splits_said(part)} on {graph}; lines: standard deviation; green: not in the "
@@ -164,36 +147,28 @@ def dot_plot(table: pd.DataFrame, metric: str, paper: Mapping[str, tuple[float, 
     level = {name: cell[0] for name, cell in paper.items()}
     level |= {name: 100 * row["mean"] for name, row in ours.items()}
     order = sorted(level, key=level.__getitem__)
+    means = {name: 100 * row["mean"] for name, row in ours.items()}
+    spreads = {name: 100 * row["std"] for name, row in ours.items()}
+    groups = (
+        ("The paper", palette.UNLABELLED, {name: cell[0] for name, cell in paper.items()}),
+        ("Measured here", palette.NORMAL, {n: v for n, v in means.items() if n not in BEYOND}),
+        ("Measured here, not in the paper", palette.ACCENT, {n: v for n, v in means.items() if n in BEYOND}),
+    )
     figure = go.Figure()
-    if paper:
-        names = [name for name in order if name in paper]
-        means, spreads = [paper[name][0] for name in names], [paper[name][1] for name in names]
-        figure.add_trace(_dots(names, means, spreads, "The paper", palette.UNLABELLED, hollow=True))
-    for title, colour, beyond in (
-        ("Measured here", palette.NORMAL, False),
-        ("Measured here, not in the paper", palette.ACCENT, True),
-    ):
-        names = [name for name in order if name in ours and (name in BEYOND) == beyond]
-        means = [100 * ours[name]["mean"] for name in names]
-        spreads = [100 * ours[name]["std"] for name in names]
+    for title, colour, known in groups:
+        names, hollow = [name for name in order if name in known], title == "The paper"
+        wide = [paper[name][1] if hollow else spreads[name] for name in names]
+        marker = {"size": 11, "color": colour, "symbol": "circle-open" if hollow else "circle"}
+        words = {
+            "customdata": [[each] for each in wide],
+            "hovertemplate": "%{y}: %{x:.1f} ± %{customdata[0]:.1f}",
+        }
         if names:
-            figure.add_trace(_dots(names, means, spreads, title, colour, hollow=False))
+            dots = spread_dots(
+                names, [known[n] for n in names], wide, wide, name=title, marker=marker, **words
+            )
+            figure.add_trace(dots)
     figure.update_yaxes(categoryorder="array", categoryarray=order)
     figure.update_xaxes(title_text=f"{METRICS[metric]} (%)")
     figure.update_layout(showlegend=True)
     return tidy(figure, 120 + 28 * len(order))
-
-
-def _dots(
-    names: list[str], means: list[float], spreads: list[float], title: str, colour: str, *, hollow: bool
-) -> go.Scatter:
-    return go.Scatter(
-        x=means,
-        y=names,
-        name=title,
-        mode="markers",
-        marker={"size": 11, "color": colour, "symbol": "circle-open" if hollow else "circle"},
-        error_x={"type": "data", "array": spreads, "color": colour, "thickness": 1, "width": 3},
-        customdata=[[spread] for spread in spreads],
-        hovertemplate="%{y}: %{x:.1f} ± %{customdata[0]:.1f}",
-    )

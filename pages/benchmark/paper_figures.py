@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 import streamlit as st
-from plotly.subplots import make_subplots
 
+from gadcore.studies.embeddings import METHODS as PICTURES
+from gadcore.studies.harness import COMMAND
 from gadcore.studies.published import TRAINING_SECONDS
-from pages.benchmark import results
-from pages.benchmark.results import METRICS, by_graph, command_of, result_file, rows_in, source_of
-from pages.benchmark.tables import choice, show_curve
+from pages.benchmark.charts import COLUMNS, choice, metric_choice, panels_figure, show, show_curve
+from pages.benchmark.measurements import by_graph, command_of, not_measured, result_file, rows_in, source_of
 from pages.common import palette
 from pages.common.figures import tidy
 
+STUDY = "figures"
 SWEEPS, EMBEDDINGS, TIMES = "figures.jsonl", "embeddings.jsonl", "times.jsonl"
-COMMAND = "ringfence experiments figures"
 Row = Mapping[str, Any]
 Array = npt.NDArray[Any]
 
-_COLUMNS = 3  # small maps in a row
-_PICTURES = ("an", "doc-an", "slgcn", "n", "doc-n", "deepwalk")  # in the paper's places
 # (truth, training node, title, colour, symbol), drawn in this order
 _POINTS = (
     (-1, False, "Unknown", palette.OTHER, "circle"),
@@ -34,16 +31,6 @@ _POINTS = (
     (0, True, "Normal, training node", "#56B4E9", "circle"),
     (1, True, "Anomalous, training node", palette.ANOMALOUS, "diamond"),
 )
-_PLAIN = {"displayModeBar": False}
-
-
-def not_measured(what: str, name: str, command: str = COMMAND) -> None:
-    """Say that a result file is missing and how to make it."""
-    st.info(
-        f"{what} not measured yet. Make them with `{command}`; they are kept in benchmarks/results/{name} "
-        "and shown here.",
-        icon=":material/info:",
-    )
 
 
 def show_sweeps() -> None:
@@ -51,10 +38,9 @@ def show_sweeps() -> None:
     file = result_file(SWEEPS)
     rows = None if file is None else file.rows[file.rows["swept"].isin(["lambda_", "k"])]
     if file is None or rows is None or rows.empty:
-        not_measured("The curves are", SWEEPS)
+        not_measured("The curves are not measured yet.", SWEEPS, STUDY)
         return
-    metrics = [name for name in METRICS if rows[name].notna().any()]
-    metric = choice("Figure", metrics, METRICS.__getitem__, "sweep-metric")
+    metric = metric_choice(rows, "sweep-metric")
     for swept in ("lambda_", "k"):
         part = rows[rows["swept"] == swept]
         for setting in sorted(part["setting"].unique()):
@@ -67,7 +53,7 @@ def show_embeddings() -> None:
     """One small t-SNE map per method of the paper's figure."""
     rows = [row for row in rows_in(EMBEDDINGS) if {"x", "y", "truth", "method"} <= set(row)]
     if not rows:
-        not_measured("The pictures are", EMBEDDINGS)
+        not_measured("The pictures are not measured yet.", EMBEDDINGS, STUDY)
         return
     graphs = by_graph(str(row["graph"]) for row in rows)
     graph = graphs[0] if len(graphs) == 1 else choice("Graph", graphs, str, "embedding-graph")
@@ -75,8 +61,9 @@ def show_embeddings() -> None:
     # Thousands of dots: a browser without a GPU needs seconds for them, so they wait until they are wanted.
     pictures = st.expander("Pictures", key="embeddings-open", on_change="rerun")
     if pictures.open:
-        outline = "#F2F2F2" if st.context.theme.type == "dark" else "#26282C"
-        pictures.plotly_chart(embedding_figure(rows, outline), key="embeddings", config=_PLAIN)
+        with pictures:
+            outline = "#F2F2F2" if st.context.theme.type == "dark" else "#26282C"
+            show(embedding_figure(rows, outline), "embeddings")
     first = rows[0]
     labelled = f", {100 * float(first['rate']):g} % of the nodes labelled" if first.get("rate") else ""
     st.caption(
@@ -95,23 +82,11 @@ def _separation_said(rows: Sequence[Row]) -> str:
 
 def embedding_figure(rows: Sequence[Row], outline: str = palette.OTHER) -> go.Figure:
     """Small multiples, three in a row, one legend for all; training nodes have an outline."""
-    places = {name: i for i, name in enumerate(_PICTURES)}
     latest = {str(row["method"]): row for row in rows}
+    places = {name: i for i, name in enumerate(PICTURES)}
     chosen = sorted(latest.values(), key=lambda row: places.get(str(row["method"]), len(places)))
-    lines = -(-len(chosen) // _COLUMNS)
-    figure = make_subplots(
-        lines,
-        _COLUMNS,
-        subplot_titles=[_picture_title(row) for row in chosen],
-        horizontal_spacing=0.02,
-        vertical_spacing=0.26 / lines,
-    )
-    named: set[str] = set()
-    for i, row in enumerate(chosen):
-        for trace in _points(row, outline):
-            trace.update(showlegend=trace.name not in named)
-            named.add(trace.name)
-            figure.add_trace(trace, row=i // _COLUMNS + 1, col=i % _COLUMNS + 1)
+    panels = [(_picture_title(row), _points(row, outline)) for row in chosen]
+    figure, lines = panels_figure(panels, COLUMNS, 0.02, 0.26), -(-len(chosen) // COLUMNS)
     axis = {"showticklabels": False, "showgrid": False, "zeroline": False, "showline": True, "mirror": True}
     figure.update_xaxes(**axis, linecolor=palette.OTHER)
     figure.update_yaxes(**axis, linecolor=palette.OTHER)
@@ -142,12 +117,8 @@ def _points(row: Row, outline: str) -> list[go.Scattergl]:
             "color": colour, "symbol": symbol, "size": 7 if labelled else 4,
             "opacity": 1.0 if labelled else 0.6, "line": {"width": 1.2 if labelled else 0, "color": outline},
         }  # fmt: skip
-        traces.append(
-            go.Scattergl(
-                x=x[at], y=y[at], name=title, legendgroup=title, mode="markers", marker=marker,
-                hoverinfo="skip",
-            )
-        )  # fmt: skip
+        dots = {"x": x[at], "y": y[at], "name": title, "mode": "markers", "marker": marker}
+        traces.append(go.Scattergl(**dots, hoverinfo="skip"))
     return traces
 
 
@@ -164,11 +135,11 @@ def show_times() -> None:
     """Training times of 500 epochs beside the paper's."""
     rows = [row for row in rows_in(TIMES) if {"method", "cpu_seconds"} <= set(row)]
     if not rows:
-        not_measured("Training times are", TIMES)
+        not_measured("Training times are not measured yet.", TIMES, STUDY)
         return
     graph = by_graph(str(row.get("graph", "")) for row in rows)[0]  # the paper's is Cora
     rows = [row for row in rows if str(row.get("graph", "")) == graph]
-    st.plotly_chart(times_figure(rows), key="times", config=_PLAIN)
+    show(times_figure(rows), "times")
     epochs = ", ".join(f"{e:g}" for e in sorted({row["epochs"] for row in rows if row.get("epochs")}))
     repeats = max(sum(row["method"] == name for row in rows) for name in {row["method"] for row in rows})
     st.caption(
@@ -185,40 +156,26 @@ def times_figure(rows: Sequence[Row]) -> go.Figure:
         found.setdefault(str(row["method"]), []).append(float(row["cpu_seconds"]))
     order = [*(m for m in TRAINING_SECONDS if m in found), *sorted(set(found) - set(TRAINING_SECONDS))]
     middle = {m: float(np.median(found[m])) for m in order}
-    figure = go.Figure(
-        go.Bar(
-            x=order,
-            y=list(middle.values()),
-            name="Measured here",
-            marker={"color": palette.NORMAL},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [max(found[m]) - middle[m] for m in order],
-                "arrayminus": [middle[m] - min(found[m]) for m in order],
-                "thickness": 1,
-            },
-            text=[f"{middle[m]:.2f}" for m in order],
-            hovertemplate="%{x}: %{y:.2f} s",
-        )
-    )
-    known = [m for m in order if m in TRAINING_SECONDS]
-    figure.add_trace(
-        go.Bar(
-            x=known,
-            y=[TRAINING_SECONDS[m] for m in known],
-            name="The paper",
-            marker={"color": "rgba(0,0,0,0)", "line": {"color": palette.UNLABELLED, "width": 2}},
-            text=[f"{TRAINING_SECONDS[m]:.2f}" for m in known],
-            hovertemplate="%{x}: %{y:.2f} s",
-        )
-    )
+    ends = {
+        "array": [max(found[m]) - middle[m] for m in order],
+        "arrayminus": [middle[m] - min(found[m]) for m in order],
+    }
+    figure = go.Figure(_bars(middle, "Measured here", {"color": palette.NORMAL}))
+    figure.update_traces(error_y={"type": "data", "symmetric": False, **ends, "thickness": 1})
+    published = {m: TRAINING_SECONDS[m] for m in order if m in TRAINING_SECONDS}
+    hollow = {"color": "rgba(0,0,0,0)", "line": {"color": palette.UNLABELLED, "width": 2}}
+    figure.add_trace(_bars(published, "The paper", hollow))
     figure.update_traces(textposition="outside", cliponaxis=False)
     figure.update_layout(barmode="group", showlegend=True)
     figure.update_yaxes(title_text="seconds")
     return tidy(figure, 320)
 
 
+def _bars(seconds: Mapping[str, float], name: str, marker: dict[str, Any]) -> go.Bar:
+    text = [f"{value:.2f}" for value in seconds.values()]
+    heights = {"x": list(seconds), "y": list(seconds.values()), "text": text}
+    return go.Bar(**heights, name=name, marker=marker, hovertemplate="%{x}: %{y:.2f} s")
+
+
 def _source(name: str, rows: Sequence[Row]) -> str:
-    path: Path = results.FOLDER / name
-    return source_of(path, command_of(dict(row) for row in rows) or COMMAND)
+    return source_of(name, command_of(rows) or f"{COMMAND} {STUDY}")

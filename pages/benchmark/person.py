@@ -14,6 +14,7 @@ from gadcore.practice.person import LEAST, Score, begin, copies, score
 from gadcore.records import ProjectInfo
 from gadcore.studies.loop_tables import Line
 from gadcore.workspace import Workspace
+from pages.benchmark.charts import show
 from pages.benchmark.discovery import discovery_figure
 from pages.benchmark.simulated import line_of
 from pages.common import palette, state
@@ -90,7 +91,7 @@ def _show_scores(base: Workspace, scores: Sequence[Score], first: Score, analyst
     lines |= {title: _line(one) for title, one in titles.items()}
     chart = discovery_figure(lines, "found", first.chance, until, emphasised=_title(first, analyst))
     chart.add_trace(_mistakes(first))
-    st.plotly_chart(chart, key="self-play-curve", config={"displayModeBar": False})
+    show(chart, "self-play-curve")
     st.caption(
         f"Anomalies found per verdict. Thick: {_title(first, analyst)}; dotted mauve: the wrong verdicts; "
         f"dotted grey: chance, what blind draws find on average. {_beside(document)} "

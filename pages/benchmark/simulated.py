@@ -13,6 +13,7 @@ from gadcore.practice import simulated
 from gadcore.studies.loop_tables import Line
 from gadcore.studies.sessions import RANDOM, TITLES
 from gadcore.workspace import Workspace
+from pages.benchmark.charts import show
 from pages.benchmark.discovery import FIGURES, by_chance, discovery_figure
 
 _FIRST = (DEFAULT, "top", RANDOM)
@@ -95,11 +96,7 @@ def _show_curves(workspace: Workspace, document: simulated.Document) -> None:
     )
     figure = figure or "found"
     lines = {name: line_of(curve, figure) for name, curve in document["curves"].items()}
-    st.plotly_chart(
-        discovery_figure(lines, figure, by_chance(document), until=document["labels"]),
-        key="practice-curves",
-        config={"displayModeBar": False},
-    )
+    show(discovery_figure(lines, figure, by_chance(document), until=document["labels"]), "practice-curves")
     wrong = f", {document['wrong']:.0%} of the verdicts wrong" if document["wrong"] else ""
     st.caption(
         f"One session each, seed {document['seed']}, model {document['model']}{wrong}. A single session says "

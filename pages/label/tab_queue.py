@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gadcore.loop.strategies import STRATEGIES
+from gadcore.loop.strategies import preferred_strategy
 from gadcore.records import QueueBasis, QueueRow, as_json
 from gadcore.workspace import Filter, Workspace
 
@@ -43,7 +43,7 @@ class TabQueue:
     def begin(self, workspace: Workspace, analyst: str) -> None:
         """Take a new order from its top."""
         if self.strategy is None:
-            self.strategy = str(workspace.preference("strategy", None) or next(iter(STRATEGIES)))
+            self.strategy = preferred_strategy(workspace.preference("strategy", None))
         self.orders += 1
         self.reranked, self.state = False, workspace.cases.basis().state
         self._show(self._ask(workspace, ROWS, analyst), ROWS)

@@ -35,9 +35,9 @@ from gadcore.loop.strategies.sampling import (
     stratum_sizes,
     top_size,
 )
-from gadcore.studies.audit import FAST, PAGE, RESULTS
+from gadcore.studies.audit_sessions import FAST
 from gadcore.studies.audit_tables import looks
-from gadcore.studies.rows import load_rows
+from gadcore.studies.harness import DOCS, RESULTS, load_rows
 
 
 def event(number: int, anomalous: bool | None, probability: float | None = None) -> LabelEvent:
@@ -248,7 +248,7 @@ def test_more_recall_asks_for_more():
 
 def test_the_measured_coverage_is_what_is_said_of_it():
     """Sessions of the study, by the present estimators."""
-    rows = load_rows(RESULTS)
+    rows = load_rows(RESULTS / "audit.jsonl")
     words = r"in (\d+) simulated sessions on (\w+) graphs, with a fast linear model, more than (\d+) %"
     said = re.search(words, MEASURED)
     assert (int(said[1]), said[2]) == (len(rows), "three")
@@ -258,7 +258,7 @@ def test_the_measured_coverage_is_what_is_said_of_it():
     shown = [look for row in sample for look in looks(row)[0] if look.interval is not None]
     assert np.mean([look.covers for look in shown]) > int(said[3]) / 100
     line = r"^\| sgc-lr/64 \| [\w ,]+ \| \d+ \| [^|]+ \| (\d+) of \d+ \| (\d+) \|"
-    table = re.findall(line, PAGE.read_text(encoding="utf-8"), re.M)
+    table = re.findall(line, (DOCS / "audit.md").read_text(encoding="utf-8"), re.M)
     shown_in_all, held = np.sum([[int(a), int(b)] for a, b in table], axis=0)
     assert held / shown_in_all > int(said[3]) / 100
 

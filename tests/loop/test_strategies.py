@@ -13,7 +13,16 @@ from gadcore.graph import make_graph
 from gadcore.graph.labels import Labels
 from gadcore.loop.geometry import distinct, farthest_first, medoids
 from gadcore.loop.pool import BATCH
-from gadcore.loop.strategies import AUDIT_SHARE, STRATEGIES, Pool, diversity_basis, find_strategy, queue_order
+from gadcore.loop.strategies import (
+    AUDIT_SHARE,
+    DEFAULT,
+    STRATEGIES,
+    Pool,
+    diversity_basis,
+    find_strategy,
+    preferred_strategy,
+    queue_order,
+)
 from gadcore.loop.strategies.diverse import TRIAL, GreedyDiverse
 from gadcore.loop.strategies.ranked import border_percentile
 from gadcore.loop.strategies.sampling import strata
@@ -100,13 +109,6 @@ def test_uncertainty_asks_at_the_border(pool):
     assert away[chosen].max() < np.median(away[pool.open])
 
 
-def test_disagreement_prefers_spread_when_the_dial_explores(pool):
-    bold = [q.node for q in STRATEGIES["disagreement"].select(replace(pool, dial=1.0), 10, rng())]
-    safe = [q.node for q in STRATEGIES["disagreement"].select(replace(pool, dial=0.0), 10, rng())]
-    assert pool.spread[bold].mean() > pool.spread[safe].mean()
-    assert pool.scores[safe].mean() > pool.scores[bold].mean()
-
-
 def test_without_labels_of_both_kinds_the_border_is_called_assumed(pool):
     for labels, words in ((pool.labels, "between normal and anomalous"), (Labels.none(), "assumed")):
         queries = STRATEGIES["uncertainty"].select(replace(pool, labels=labels), 5, rng())
@@ -114,25 +116,6 @@ def test_without_labels_of_both_kinds_the_border_is_called_assumed(pool):
     one_kind = Labels(pool.labels.normal, pool.labels.anomalous[:0])
     queries = STRATEGIES["uncertainty"].select(replace(pool, labels=one_kind), 5, rng())
     assert {query.reason for query in queries} == {"at the assumed border (top 5 %)"}
-
-
-def test_a_score_is_called_high_in_the_top_tenth_only(pool):
-    for known in (pool, replace(pool, spread=None), replace(pool, spread=None, adjacency=None)):
-        queries = STRATEGIES["disagreement"].select(replace(known, dial=0.5), len(pool.open), rng())
-        for query in queries:
-            rank = int(pool.rank[query.node])
-            assert ("high score" in query.reason) == (rank <= pool.n / 10)
-            assert f"rank {rank} of {pool.n}" in query.reason or rank <= pool.n / 10
-
-
-def test_a_node_without_neighbours_is_not_unlike_them():
-    links = sp.csr_array(np.kron(np.eye(49), 1 - np.eye(2)))
-    links = sp.csr_array(sp.block_diag([links, sp.csr_array((2, 2))]))  # the last two stand alone
-    pool = Pool(scores=np.arange(100.0), adjacency=links, dial=1.0, near_duplicates=True)
-    queries = STRATEGIES["disagreement"].select(pool, 100, rng())
-    assert {query.node for query in queries[-2:]} == {98, 99}
-    assert all("no neighbours" in query.reason for query in queries[-2:])
-    assert all("unlike its neighbours" in query.reason for query in queries[:-2])
 
 
 def test_bisection_halves_the_stretch_between_anomalous_and_normal():
@@ -366,3 +349,17 @@ def test_equal_nodes_are_near_duplicates_where_most_nodes_are_equal():
     space[90:, 0], space[90:, 1:4] = 0, np.random.default_rng(0).normal(size=(10, 3))
     chosen = distinct(space, np.arange(100), 5, seed=0)
     assert sum(node < 90 for node in chosen) == 1
+
+
+def test_a_stored_preference_for_a_strategy_of_old_means_the_default():
+    assert [preferred_strategy(name) for name in ("top", "disagreement", None)] == ["top", DEFAULT, DEFAULT]
+
+
+def test_facts_of_strategies():
+    def those(fact):
+        return {name for name, strategy in STRATEGIES.items() if getattr(strategy, fact)}
+
+    assert those("asks_by_score") == {"greedy-diverse", "top", "audit"}
+    assert those("asks_around_anomalies") == {"ring"}
+    assert those("is_random_check") == {"audit"}
+    assert those("groups") == {"medoids"}

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from page_project import make_project, no_problem, page, texts
 
+from gadcore.studies import harness
 from gadcore.workspace.runs import Runs
-from pages.benchmark import results as results_module
-from pages.benchmark import tables
-from pages.benchmark.results import result_files, setting_of, summary
+from pages.benchmark import charts
+from pages.benchmark import result_files as tables
+from pages.benchmark.measurements import result_file, result_files, setting_of, summary
 
 BENCHMARK = "pages/4_Benchmark.py"
 PAPER = {"benchmark-tab": "The paper"}
@@ -49,7 +50,7 @@ def results(tmp_path, monkeypatch):
     folder.mkdir()
     lines = [*map(json.dumps, ROWS), '{"graph": "co']
     (folder / "paper.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    monkeypatch.setattr(results_module, "FOLDER", folder)
+    monkeypatch.setattr(harness, "RESULTS", folder)
     return folder
 
 
@@ -97,7 +98,7 @@ def test_rows_of_a_sweep_are_a_curve_and_never_averaged_with_the_defaults(tmp_pa
     assert file.settings == ["2.5 % labelled, random splits", "2.5 % labelled, random splits, λ varied"]
     defaults = file.rows[file.rows["setting"] == "2.5 % labelled, random splits"]
     assert summary(defaults, "auc")["mean"].tolist() == [0.5]
-    figure = tables.curve_figure(file.rows[file.rows["swept"] == "lambda_"], "auc")
+    figure = charts.curve_figure(file.rows[file.rows["swept"] == "lambda_"], "auc")
     assert list(figure.data[0].x) == [1, 10, 100, 1000]
     assert figure.layout.xaxis.type == "log"
 
@@ -112,7 +113,7 @@ def test_a_sweep_has_a_panel_for_each_graph_and_a_colour_for_each_method(tmp_pat
     ]
     (tmp_path / "sweep.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     (file,) = result_files(tmp_path)
-    figure = tables.curve_figure(file.rows, "auc")
+    figure = charts.curve_figure(file.rows, "auc")
     assert [title.text for title in figure.layout.annotations] == ["cora", "pubmed", "photo", "mine"]
     assert len({(trace.name, trace.line.color) for trace in figure.data}) == 2
     assert [trace.name for trace in figure.data if trace.showlegend] == ["an", "n"]
@@ -123,7 +124,7 @@ def test_a_sweep_that_begins_at_nought_has_a_place_for_it(tmp_path) -> None:
     rows = [row("an", 0.8, 0, params={"lambda_": value}) for value in (0.0, 1.0, 1000.0)]
     (tmp_path / "sweep.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     (file,) = result_files(tmp_path)
-    assert tables.curve_figure(file.rows, "auc").layout.xaxis.type == "category"
+    assert charts.curve_figure(file.rows, "auc").layout.xaxis.type == "category"
 
 
 def test_a_method_measured_on_an_easy_graph_alone_is_not_ranked_first(results) -> None:
@@ -141,11 +142,11 @@ def test_a_method_measured_on_an_easy_graph_alone_is_not_ranked_first(results) -
 
 
 def test_a_file_that_grows_is_read_again(results) -> None:
-    assert len(results_module.result_file("paper.jsonl").rows) == len(ROWS)
+    assert len(result_file("paper.jsonl").rows) == len(ROWS)
     with (results / "paper.jsonl").open("a", encoding="utf-8") as file:
         file.write("\n" + json.dumps(row("an", 0.9, 3)))
-    assert len(results_module.result_file("paper.jsonl").rows) == len(ROWS) + 1
-    assert results_module.result_file("absent.jsonl") is None
+    assert len(result_file("paper.jsonl").rows) == len(ROWS) + 1
+    assert result_file("absent.jsonl") is None
 
 
 def test_conditions_are_said_in_words() -> None:
@@ -165,14 +166,14 @@ def test_the_page_names_file_and_command(home, results) -> None:
 def test_the_shipped_result_files_can_be_shown(home) -> None:
     app = page(BENCHMARK, make_project(), **PAPER, **{"result-files": True})
     no_problem(app)
-    for file in results_module.result_files():
+    for file in result_files():
         for setting in file.settings:
             part = file.rows[file.rows["setting"] == setting]
             assert len(summary(part, "auc"))
 
 
 def test_without_result_files_the_page_says_how_to_make_them(home, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(results_module, "FOLDER", tmp_path / "absent")
+    monkeypatch.setattr(harness, "RESULTS", tmp_path / "absent")
     app = page(BENCHMARK, make_project(), **PAPER, **{"result-files": True})
     no_problem(app)
     assert "There are no result files yet" in texts(app)

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from page_project import make_project, no_problem, page, texts
 
-from pages.benchmark import results
+from gadcore.studies import harness
 from pages.benchmark.extensions import extension_map, extension_table, extensions, named, plain_rows
+from pages.benchmark.measurements import result_file, rows_in, summary
 from pages.benchmark.paper import difference_map, dot_plot, missing_fits, published_at
 from pages.benchmark.paper_figures import embedding_figure, times_figure
-from pages.benchmark.results import result_file, rows_in, summary
 
 BENCHMARK = "pages/4_Benchmark.py"
 PAPER = {"benchmark-tab": "The paper"}
@@ -50,7 +50,7 @@ def timing(method: str, seconds: float, repeat: int) -> dict:
 def folder(tmp_path, monkeypatch) -> Path:
     made = tmp_path / "results"
     made.mkdir()
-    monkeypatch.setattr(results, "FOLDER", made)
+    monkeypatch.setattr(harness, "RESULTS", made)
     return made
 
 
@@ -190,10 +190,10 @@ def test_an_extension_is_compared_with_the_plain_model_on_the_same_splits(folder
     found = extensions(rows, plain_rows(rows), "auc")
     plain, gat, bare, normal, inductive = found
     assert (plain.experiment, plain.gap) == ("as in the tables", None)
-    assert (gat.experiment, gat.splits, gat.common) == ("GAT encoder", 3, 2)
-    assert gat.plain == pytest.approx((0.88 + 0.80) / 2)
+    assert (gat.experiment, len(gat.own), len(gat.beside)) == ("GAT encoder", 3, 2)
+    assert sum(gat.beside.values()) / 2 == pytest.approx((0.88 + 0.80) / 2)
     assert gat.gap == pytest.approx((0.03 + 0.03) / 2)
-    assert (bare.plain, bare.gap) == (None, None)
+    assert (bare.beside, bare.gap) == ({}, None)
     assert normal.gap == pytest.approx(-0.28)
     assert inductive.gap == pytest.approx(-0.01)
     assert extensions(rows, plain_rows(rows), "ap")[-1].gap is None

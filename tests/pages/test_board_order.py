@@ -87,7 +87,7 @@ def test_tuning_changes_the_order_at_once_and_is_told_to_the_tab(workspace, tab)
 
 def test_the_screen_knows_which_orders_the_dial_matters_to(tab):
     dialled = {each["name"] for each in tab.payload["project"]["strategies"] if each["dialled"]}
-    assert dialled == {"greedy-diverse", "disagreement"}
+    assert dialled == {"greedy-diverse"}
 
 
 def test_a_verdict_answers_the_offer_that_it_names(ranked_tab) -> None:

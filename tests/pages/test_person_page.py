@@ -7,10 +7,10 @@ from page_project import make_project, no_problem, page, texts
 
 from gadcore.practice import simulated
 from gadcore.practice.person import Score, begin, copies
+from gadcore.studies import harness
 from gadcore.studies.loop_tables import Line
 from gadcore.workspace import Workspace
 from gadcore.workspace.runs import Runs
-from pages.benchmark import loop_study
 from pages.benchmark.discovery import LOOKS, PERSON
 from pages.benchmark.person import _mistakes, _shortened, scores_table
 from pages.common import state
@@ -23,7 +23,7 @@ BENCHMARK = "pages/4_Benchmark.py"
 def ana_without_a_study(tmp_path, monkeypatch) -> None:
     """The page as ana sees it; a page under test has no cookies to read her name from."""
     monkeypatch.setattr(state, "analyst", lambda: "ana")
-    monkeypatch.setattr(loop_study, "STUDY", tmp_path / "loop.jsonl")
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
 
 
 def label(copy: Workspace, verdicts: int, analyst: str = "ana") -> None:

@@ -13,10 +13,9 @@ from page_project import make_project, no_problem, page, texts
 from gadcore.ingest import Reading, Report
 from gadcore.practice import simulated
 from gadcore.store import FileLock, Store, open_store
-from gadcore.studies.loop_tables import Line
-from gadcore.studies.sessions import TITLES
+from gadcore.studies import harness
+from gadcore.studies.loop_tables import MEASURED, Line
 from gadcore.workspace import Workspace
-from pages.benchmark import loop_study
 from pages.benchmark.discovery import LOOKS, PERSON, discovery_figure
 
 BENCHMARK = "pages/4_Benchmark.py"
@@ -35,7 +34,7 @@ def study(tmp_path, monkeypatch):
         for seed in range(2)
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    monkeypatch.setattr(loop_study, "STUDY", path)
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
     return path
 
 
@@ -150,7 +149,7 @@ def _contrast(one: str, two: str) -> float:
 
 
 def test_strategies_are_told_apart_on_light_and_dark() -> None:
-    assert set(LOOKS) == set(TITLES)
+    assert set(LOOKS) == set(MEASURED)
     looks = [*LOOKS.values(), PERSON]
     for (colour, dash), (other, other_dash) in combinations(looks, 2):
         apart = np.linalg.norm(_lab(colour) - _lab(other))
@@ -158,9 +157,9 @@ def test_strategies_are_told_apart_on_light_and_dark() -> None:
     for colour, _ in looks:
         assert _contrast(colour, "#FFFFFF") > 2.3
         assert _contrast(colour, "#0E1117") > 3
-    lines = {name: Line([0, 10], [0, 1.0], [0, 0.0], 1) for name in TITLES}
+    lines = {name: Line([0, 10], [0, 1.0], [0, 0.0], 1) for name in MEASURED}
     drawn = {(trace.line.color, trace.line.dash) for trace in discovery_figure(lines, "auc").data}
-    assert len(drawn) == len(TITLES)
+    assert len(drawn) == len(MEASURED)
 
 
 def test_the_default_is_thick_with_a_band_and_drawn_on_top() -> None:

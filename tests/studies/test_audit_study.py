@@ -9,23 +9,19 @@ import pytest
 
 from gadcore.cli import main as command_line
 from gadcore.graph import Truth
-from gadcore.ingest import Reading, Report
-from gadcore.studies import audit, calibration
+from gadcore.studies import audit_sessions, calibration, harness
 from gadcore.studies.audit_tables import LEFT, PRECISION, RECALL, looks, render, report_at
-from gadcore.studies.rows import load_rows
+from gadcore.studies.harness import load_rows, result_path
 
 
 @pytest.fixture
 def study(tmp_path, monkeypatch, planted):
     """Both studies in a folder of their own, on the planted graph."""
     graph, y = planted
-    report = Report("planted", "test", graph.n_nodes, graph.n_edges, graph.n_features)
-    monkeypatch.setattr(audit, "RESULTS", tmp_path / "audit.jsonl")
-    monkeypatch.setattr(audit, "CALIBRATION", tmp_path / "calibration.jsonl")
-    monkeypatch.setattr(calibration, "RESULTS", tmp_path / "calibration.jsonl")
-    monkeypatch.setattr(audit, "PAGE", tmp_path / "audit.md")
-    for module in (audit, calibration):
-        monkeypatch.setattr(module, "reading_of", lambda name: Reading(graph, report, Truth(y)))
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(harness, "DOCS", tmp_path)
+    for module in (audit_sessions, calibration):
+        monkeypatch.setattr(module, "known_graph", lambda name: (graph, Truth(y)))
     return tmp_path
 
 
@@ -69,15 +65,15 @@ def test_the_page_counts_intervals_that_held() -> None:
 
 def test_sessions_are_recorded_once_and_drawn(study) -> None:
     arguments = ["--graphs", "planted", "--model", "sgc-lr", "--labels", "50", "--checks", "20"]
-    arguments += ["--file", str(audit.RESULTS)]
     assert command_line(["experiments", "audit", *arguments, "--seeds", "1"]) == 0
-    first = load_rows(audit.RESULTS)
+    first = load_rows(result_path("audit"))
     assert [(row["still"], len(row["verdicts"])) for row in first] == [(None, 70), (50, 70)]
     assert sum(map(len, first[0]["draws"].values())) >= 20
     assert [len(top) for top in first[0]["tops"].values()] == [100]
-    assert audit.main([*arguments, "--seeds", "1"]) == 0
-    assert load_rows(audit.RESULTS) == first
-    page = audit.PAGE.read_text(encoding="utf-8")
+    done = audit_sessions.STUDY.carry_out([*arguments, "--seeds", "1"])
+    assert done["measured"] == {str(result_path("audit")): 0}
+    assert load_rows(result_path("audit")) == first
+    page = (study / "audit.md").read_text(encoding="utf-8")
     assert "| sgc-lr | planted | 1 | precision of the top 100 |" in page
     assert "| sgc-lr | planted, not retrained | 1 | precision of the top 100 |" in page
 
@@ -96,13 +92,13 @@ def test_calibration_is_measured_on_nodes_without_a_label(study) -> None:
         "0.1",
     ]
     assert command_line(["experiments", "calibration", *arguments]) == 0
-    rows = {row["kind"]: row for row in load_rows(calibration.RESULTS)}
+    rows = {row["kind"]: row for row in load_rows(result_path("calibration"))}
     assert set(rows) == {"split", "session"}
     shown = [row for row in rows.values() if row["ece"]["weighted"] is not None]
     assert shown
     assert all(0 <= row["ece"][by] <= 1 for row in shown for by in ("weighted", "unweighted", "none"))
     assert all(row["reason"] for row in rows.values() if row["ece"]["weighted"] is None)
-    assert "| session | sgc-lr | planted | 60 | 1 |" in audit.PAGE.read_text(encoding="utf-8")
+    assert "| session | sgc-lr | planted | 60 | 1 |" in (study / "audit.md").read_text(encoding="utf-8")
 
 
 def test_the_own_output_of_a_model_is_read_as_a_probability() -> None:

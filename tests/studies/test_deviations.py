@@ -15,8 +15,8 @@ def row(graph: str, method: str, rate: float, seed: int, auc: float, **params: A
 
 def test_every_question_is_about_a_cell_of_the_paper() -> None:
     assert all((q.rate, q.graph, q.method) in PUBLISHED for q in QUESTIONS)
-    keys = [cell.key() for question in QUESTIONS for cell in question.cells()]
-    assert len(set(keys)) == len(keys)
+    fits = [fit for question in QUESTIONS for fit in question.fits()]
+    assert len(set(fits)) == len(fits)
     assert all(len(question.seeds) >= 3 for question in QUESTIONS)
 
 

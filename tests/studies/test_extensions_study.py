@@ -10,10 +10,9 @@ from gadcore.graph import Graph, make_graph
 from gadcore.graph.labels import Labels
 from gadcore.studies.extensions import (
     VARIANTS,
-    ExtensionCell,
+    ExtensionFit,
     arriving,
-    cells,
-    key_of,
+    fits,
     without_attributes,
     without_nodes,
 )
@@ -52,7 +51,7 @@ def test_only_test_nodes_arrive_later_and_the_seed_decides_which() -> None:
 
 
 def test_costly_variants_come_last() -> None:
-    wanted = cells(["cora", "photo"], list(VARIANTS), splits=2)
+    wanted = fits(["cora", "photo"], list(VARIANTS), splits=2)
     assert len(wanted) == 2 * 2 * len(VARIANTS)
     encoders = [dict(cell.params).get("encoder") for cell in wanted]
     assert set(encoders[-8:]) == {"sage", "gat"}
@@ -60,7 +59,7 @@ def test_costly_variants_come_last() -> None:
 
 
 def test_a_stored_row_has_the_key_of_its_cell() -> None:
-    cell = ExtensionCell("encoder", "cora", "an", 1, params=(("encoder", "gat"),))
+    cell = ExtensionFit("cora", "an", 0.025, 1, params=(("encoder", "gat"),), experiment="encoder")
     row = {"experiment": "encoder", "graph": "cora", "method": "an", "seed": 1, "rate": 0.025}
     stored = json.loads(json.dumps({**row, "stratified": False, "params": {"encoder": "gat"}}))
-    assert key_of(stored) == cell.key()
+    assert ExtensionFit.of(stored) == cell

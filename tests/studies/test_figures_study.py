@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gadcore.studies import embeddings, times
-from gadcore.studies.figure_page import embedding_picture, render, sweep, write_page
-from gadcore.studies.figures import lambda_cells, width_cells
+from gadcore.studies import harness
+from gadcore.studies.embeddings import EmbeddingMap, purity
+from gadcore.studies.figure_page import embedding_picture, render, sweep
+from gadcore.studies.figures import STUDY, lambda_fits, width_fits
+from gadcore.studies.fits import Fit
 from gadcore.studies.panels import Curve, Dots, curve_panels, scatter_panels
-from gadcore.studies.rows import key_of
+from gadcore.studies.times import TimedTraining
 
 
 def swept(graph: str, method: str, name: str, value: float, seed: int, auc: float) -> dict[str, Any]:
@@ -31,32 +33,32 @@ def drawn(method: str) -> dict[str, Any]:
 
 
 def test_lambda_goes_split_by_split() -> None:
-    cells = lambda_cells(["cora", "photo"], splits=2)
+    cells = lambda_fits(["cora", "photo"], splits=2)
     assert len(cells) == 2 * 2 * 2 * 5
     assert {cell.seed for cell in cells[:20]} == {0}
     assert dict(cells[0].params) == {"lambda_": 1.0}
 
 
 def test_slow_methods_are_swept_on_the_small_graphs_only() -> None:
-    cells = width_cells(["cora", "photo"], splits=1)
+    cells = width_fits(["cora", "photo"], splits=1)
     assert {cell.method for cell in cells if cell.graph == "photo"} == {"an", "n", "doc-an", "doc-n", "dsad"}
     assert "imverde" in {cell.method for cell in cells if cell.graph == "cora"}
 
 
 def test_a_stored_row_has_the_key_of_its_cell() -> None:
-    cell = lambda_cells(["cora"], splits=1)[1]
+    cell = lambda_fits(["cora"], splits=1)[1]
     row = json.loads(json.dumps(swept("cora", "an", "lambda_", 10.0, 0, 0.9)))
-    assert key_of(row) == cell.key()
-    assert embeddings.key_of(drawn("an")) == embeddings.EmbeddingCell("an").key()
+    assert Fit.of(row) == cell
+    assert EmbeddingMap.of(drawn("an")) == EmbeddingMap("cora", "an")
     timed = {"method": "n", "repeat": 3, "graph": "cora", "rate": 0.1, "epochs": 500}
-    assert times.key_of(timed) == times.TimeCell("n", 3).key()
+    assert TimedTraining.of(timed) == TimedTraining("cora", "n", 3)
 
 
 def test_purity_is_one_when_anomalies_lie_together_and_chance_when_all_is_one_point() -> None:
     anomalous = np.arange(400) < 40
     apart = np.where(anomalous, 5.0, 0.0).astype(np.float32)[:, None] + np.zeros((400, 3), dtype=np.float32)
-    assert embeddings.purity(apart, anomalous) == 1.0
-    collapsed = embeddings.purity(np.zeros((400, 3), dtype=np.float32), anomalous)
+    assert purity(apart, anomalous) == 1.0
+    collapsed = purity(np.zeros((400, 3), dtype=np.float32), anomalous)
     assert abs(collapsed - 0.1) < 0.03
 
 
@@ -75,7 +77,7 @@ def test_the_page_says_what_is_missing() -> None:
     assert page.count("Not measured yet.") == 4
 
 
-def test_page_and_pictures_come_from_the_files(tmp_path: Path) -> None:
+def test_page_and_pictures_come_from_the_files(tmp_path: Path, monkeypatch) -> None:
     rows = [
         swept("cora", method, name, value, seed, auc)
         for name, values in (("lambda_", (1.0, 10.0)), ("k", (8, 16)))
@@ -85,10 +87,14 @@ def test_page_and_pictures_come_from_the_files(tmp_path: Path) -> None:
     ]
     rows.append(swept("photo", "an", "k", 8, 0, 0.95))
     seconds = [{"method": "an", "cpu_seconds": value} for value in (1.0, 2.0, 4.0)]
-    files = {"sweeps": rows, "embeddings": [drawn("an"), drawn("slgcn")], "times": seconds}
+    files = {"figures": rows, "embeddings": [drawn("an"), drawn("slgcn")], "times": seconds}
     for name, content in files.items():
-        (tmp_path / name).write_text("\n".join(json.dumps(row) for row in content), encoding="utf-8")
-    write_page(tmp_path / "docs", **{name: tmp_path / name for name in files})
+        text = "\n".join(json.dumps(row) for row in content)
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(harness, "DOCS", tmp_path / "docs")
+    STUDY.carry_out(["--render"])
     page = (tmp_path / "docs" / "paper_figures.md").read_text(encoding="utf-8")
     assert "`an` is ahead of `doc-an` in 2 of 2 cells" in page
     assert "| cora | an | 90.1 | **91.0** | 2 |" in page

@@ -6,7 +6,7 @@ import pytest
 
 from gadcore.studies.findings import lead, mean_of, reversals, section, significantly_ahead
 from gadcore.studies.published import GRAPHS, METHODS, PUBLISHED, RATES
-from gadcore.studies.results import Results
+from gadcore.studies.significance import Results
 
 
 def as_published(shift: float = 0.0, splits: int = 10) -> Results:

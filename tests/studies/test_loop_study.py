@@ -9,10 +9,10 @@ import pytest
 
 from gadcore.cli import main as command_line
 from gadcore.graph import Truth
-from gadcore.ingest import Reading, Report
-from gadcore.studies import loop
+from gadcore.studies import harness, loop
+from gadcore.studies.harness import load_rows, missing, result_path
+from gadcore.studies.loop import LoopSession
 from gadcore.studies.loop_tables import at, longest, mean_line, render, standings
-from gadcore.studies.rows import load_rows
 
 
 def row(method: str, seed: int, found: list[int], **more: Any) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def row(method: str, seed: int, found: list[int], **more: Any) -> dict[str, Any]
         "labels": labels[-1],
         "wrong": 0.0,
         "model": "an+",
-        "revision": loop.revision_of(method),
+        "revision": LoopSession("cora", method, seed).revision,
     }
     curve = {"labels": labels, "found": found, "auc": figures, "ap": figures}
     return {**base, "anomalies": 144, "askable": 2160, "curve": curve, "auc": 0.9, "ap": 0.5, **more}
@@ -35,10 +35,10 @@ def row(method: str, seed: int, found: list[int], **more: Any) -> dict[str, Any]
 def study(tmp_path, monkeypatch, planted):
     """The study in a folder of its own, on the planted graph."""
     graph, y = planted
-    report = Report("planted", "test", graph.n_nodes, graph.n_edges, graph.n_features)
-    monkeypatch.setattr(loop, "RESULTS", tmp_path / "results" / "loop.jsonl")
-    monkeypatch.setattr(loop, "PAGE", tmp_path / "docs" / "loop.md")
-    monkeypatch.setattr(loop, "reading_of", lambda name: Reading(graph, report, Truth(y)))
+    for name in ("RESULTS", "DOCS"):
+        monkeypatch.setattr(harness, name, tmp_path / name.lower())
+        (tmp_path / name.lower()).mkdir()
+    monkeypatch.setattr(loop, "known_graph", lambda name: (graph, Truth(y)))
     return tmp_path
 
 
@@ -47,44 +47,44 @@ ARGUMENTS = ["--graphs", "planted", "--strategies", "top", "random", "--model", 
 
 def test_sessions_are_kept_and_not_simulated_again(study, monkeypatch) -> None:
     assert command_line(["experiments", "loop", *ARGUMENTS, "--seeds", "1"]) == 0
-    first = load_rows(loop.RESULTS)
+    first = load_rows(result_path("loop"))
     assert [(r["method"], r["seed"]) for r in first] == [("top", 0), ("random", 0)]
     assert first[0]["curve"]["labels"] == [0, 10, 20, 30]
-    assert first[0]["command"].startswith("python -m gadcore experiments loop")
-    with loop.RESULTS.open("a", encoding="utf-8") as file:
+    assert first[0]["command"].startswith("ringfence experiments loop")
+    with result_path("loop").open("a", encoding="utf-8") as file:
         file.write('{"graph": "pla\n')  # cut off while it was written
-    assert loop.main([*ARGUMENTS, "--seeds", "2"]) == 0
-    rows = load_rows(loop.RESULTS)
+    done = loop.STUDY.carry_out([*ARGUMENTS, "--seeds", "2"])
+    assert done["measured"] == {str(result_path("loop")): 2}
+    assert done["pages"] == [str(study / "docs" / "loop.md")]
+    rows = load_rows(result_path("loop"))
     assert rows[:2] == first
     assert sorted((r["method"], r["seed"]) for r in rows[2:]) == [("random", 1), ("top", 1)]
-    assert "### planted" in loop.PAGE.read_text(encoding="utf-8")
+    assert "### planted" in (study / "docs" / "loop.md").read_text(encoding="utf-8")
 
 
 def test_rendering_simulates_nothing(study, monkeypatch) -> None:
-    monkeypatch.setattr(loop, "measure", None)
-    loop.RESULTS.parent.mkdir()
-    loop.RESULTS.write_text(json.dumps(row("top", 0, [0, 30, 50])) + "\n", encoding="utf-8")
-    assert loop.main(["--render"]) == 0
-    assert "| top | 30.0 |" in loop.PAGE.read_text(encoding="utf-8")
+    monkeypatch.setattr(LoopSession, "measure", None)
+    result_path("loop").write_text(json.dumps(row("top", 0, [0, 30, 50])) + "\n", encoding="utf-8")
+    assert loop.STUDY.carry_out(["--render"])["measured"] == {}
+    assert "| top | 30.0 |" in (study / "docs" / "loop.md").read_text(encoding="utf-8")
 
 
 def test_sessions_with_other_settings_are_others(tmp_path) -> None:
     path = tmp_path / "loop.jsonl"
     path.write_text(json.dumps(row("top", 0, [0, 30])), encoding="utf-8")
     cells = [
-        loop.LoopCell("cora", "top", 0, 100),
-        loop.LoopCell("cora", "top", 0, 100, wrong=0.05),
-        loop.LoopCell("cora", "top", 0, 200),
+        LoopSession("cora", "top", 0, 100),
+        LoopSession("cora", "top", 0, 100, wrong=0.05),
+        LoopSession("cora", "top", 0, 200),
     ]
-    assert loop.outdated(cells, path) == cells[1:]
+    assert missing(cells, path) == cells[1:]
 
 
 def test_sessions_of_another_revision_are_simulated_again_and_replaced(study) -> None:
-    loop.RESULTS.parent.mkdir()
     old = row("top", 0, [0], graph="planted", model="sgc-lr", labels=30, revision=loop.REVISION - 1)
-    loop.RESULTS.write_text(json.dumps(old) + "\n", encoding="utf-8")
-    assert loop.main([*ARGUMENTS, "--seeds", "1"]) == 0
-    rows = load_rows(loop.RESULTS)
+    result_path("loop").write_text(json.dumps(old) + "\n", encoding="utf-8")
+    assert loop.STUDY.carry_out([*ARGUMENTS, "--seeds", "1"])["measured"] == {str(result_path("loop")): 2}
+    rows = load_rows(result_path("loop"))
     assert [(r["method"], r["revision"]) for r in rows] == [(m, loop.REVISION) for m in ("top", "random")]
     assert len(rows[0]["curve"]["labels"]) > 1
 
@@ -94,8 +94,8 @@ def test_a_strategy_that_changed_has_a_revision_of_its_own(tmp_path, monkeypatch
     path = tmp_path / "loop.jsonl"
     held = [row(method, 0, [0, 30], revision=loop.REVISION) for method in ("top", "greedy-diverse")]
     path.write_text("".join(json.dumps(one) + "\n" for one in held), encoding="utf-8")
-    cells = [loop.LoopCell("cora", one["method"], 0, 100) for one in held]
-    assert loop.outdated(cells, path) == cells[1:]
+    cells = [LoopSession("cora", one["method"], 0, 100) for one in held]
+    assert missing(cells, path) == cells[1:]
 
 
 def test_the_page_says_finds_ratio_deviation_and_seeds() -> None:

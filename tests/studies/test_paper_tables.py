@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from gadcore.studies.fits import Fit
+from gadcore.studies.harness import load_rows, missing, run
+from gadcore.studies.paper import render
 from gadcore.studies.published import GRAPHS, METHODS, PUBLISHED, RATES
-from gadcore.studies.rows import Cell, load_rows, missing, run, settings_of
-from gadcore.studies.tables import best_methods, collect, render
+from gadcore.studies.significance import best_methods, collect
 
 
 def row(method: str, seed: int, auc: float, **more: Any) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def test_stratified_rows_get_their_own_tables() -> None:
 def test_what_a_file_holds_is_not_measured_again(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(row("an", 0, 0.9)) + "\n" + '{"graph": "co', encoding="utf-8")
-    cells = [Cell("cora", "an", 0.025, seed) for seed in range(2)]
+    cells = [Fit("cora", "an", 0.025, seed) for seed in range(2)]
     assert len(load_rows(path)) == 1
     assert missing(cells, path) == cells[1:]
 
@@ -96,14 +98,14 @@ def test_what_a_file_holds_is_not_measured_again(tmp_path: Path) -> None:
 def test_the_papers_methods_train_longer_where_the_paper_does(
     graph: str, method: str, stratified: bool, epochs: int
 ) -> None:
-    assert settings_of(Cell(graph, method, 0.025, 0, stratified))["epochs"] == epochs
-    chosen = Cell(graph, method, 0.025, 0, stratified, (("epochs", 7),))
-    assert settings_of(chosen)["epochs"] == 7
+    assert Fit(graph, method, 0.025, 0, stratified).settings()["epochs"] == epochs
+    chosen = Fit(graph, method, 0.025, 0, stratified, (("epochs", 7),))
+    assert chosen.settings()["epochs"] == 7
 
 
 def test_rows_without_settings_are_believed_where_the_defaults_still_hold(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    cells = [Cell(graph, "an", 0.025, 0) for graph in ("cora", "photo")]
+    cells = [Fit(graph, "an", 0.025, 0) for graph in ("cora", "photo")]
     path.write_text(
         "".join(json.dumps(row("an", 0, 0.9, graph=cell.graph)) + "\n" for cell in cells), encoding="utf-8"
     )
@@ -113,7 +115,7 @@ def test_rows_without_settings_are_believed_where_the_defaults_still_hold(tmp_pa
 @pytest.mark.datasets
 def test_a_fit_becomes_a_row_and_a_second_run_adds_none(tmp_path: Path, datasets: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    cells = [Cell("cora", "sgc-lr", 0.025, 100)]
+    cells = [Fit("cora", "sgc-lr", 0.025, 100)]
     measured = list(run(cells, path, "a command"))
     assert len(measured) == 1
     (stored,) = load_rows(path)
@@ -125,10 +127,10 @@ def test_a_fit_becomes_a_row_and_a_second_run_adds_none(tmp_path: Path, datasets
 
 def test_a_row_of_other_settings_is_measured_again_and_replaced(tmp_path: Path, datasets: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    cell, other = Cell("cora", "label-propagation", 0.025, 100), Cell("cora", "label-propagation", 0.025, 101)
+    cell, other = Fit("cora", "label-propagation", 0.025, 100), Fit("cora", "label-propagation", 0.025, 101)
     list(run([cell, other], path, "first"))
     rows = load_rows(path)
-    assert rows[0]["settings"] == settings_of(Cell("cora", "label-propagation", 0.025, 0)) != {}
+    assert rows[0]["settings"] == Fit("cora", "label-propagation", 0.025, 0).settings() != {}
     rows[0]["settings"] = {**rows[0]["settings"], "revision": 0}
     path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     assert missing([cell, other], path) == [cell]

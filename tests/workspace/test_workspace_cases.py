@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from probe_detector import reading, register, unregister
 
-from gadcore.errors import InputError, NotFound, RunError
+from gadcore.errors import GadError, InputError, NotFound, RunError
 from gadcore.graph import Graph, make_graph
 from gadcore.loop.calibrate import band
 from gadcore.records import as_json
@@ -111,6 +111,16 @@ def test_strategies_and_preferences_decide_the_order(ranked: Workspace) -> None:
     assert [row.rank for row in top] == list(range(1, 21))
     ranked.set_preference("strategy", "top")
     assert ids(ranked.cases.queue(n=20)) == ids(top)
+
+
+def test_a_preference_for_a_strategy_of_old_is_the_default(ranked: Workspace) -> None:
+    usual = ids(ranked.cases.queue(n=20))
+    ranked._project.store.projects.set_preference(
+        ranked.id, "strategy", "disagreement"
+    )  # of an older version
+    assert ids(ranked.cases.queue(n=20)) == usual
+    with pytest.raises(GadError, match="no query strategy 'disagreement'"):
+        ranked.cases.queue(n=20, strategy="disagreement")
 
 
 def test_the_queue_ends_when_every_node_has_a_label(ranked: Workspace) -> None:

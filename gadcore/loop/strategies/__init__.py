@@ -17,7 +17,7 @@ from gadcore.errors import GadError
 from gadcore.loop.geometry import diversity_basis
 from gadcore.loop.pool import DIAL, Pool, Query, QueryStrategy, Random
 from gadcore.loop.strategies.diverse import GreedyDiverse, Medoids, Ring
-from gadcore.loop.strategies.ranked import Bisection, Disagreement, Top, Uncertainty
+from gadcore.loop.strategies.ranked import Bisection, Top, Uncertainty
 from gadcore.loop.strategies.sampling import Audit
 
 DEFAULT = GreedyDiverse.name
@@ -29,7 +29,6 @@ STRATEGIES: dict[str, QueryStrategy] = {
         GreedyDiverse(),
         Top(),
         Uncertainty(),
-        Disagreement(),
         Bisection(),
         Medoids(),
         Audit(),
@@ -43,6 +42,11 @@ def find_strategy(name: str) -> QueryStrategy:
     if name not in STRATEGIES:
         raise GadError(f"There is no query strategy {name!r}. Expected one of: {', '.join(STRATEGIES)}.")
     return STRATEGIES[name]
+
+
+def preferred_strategy(stored: object) -> str:
+    """The strategy that a stored preference names; the default where it names none that is offered."""
+    return str(stored) if stored in STRATEGIES else DEFAULT
 
 
 def queue_order(
@@ -105,5 +109,6 @@ __all__ = [
     "diversity_basis",
     "find_strategy",
     "interleave",
+    "preferred_strategy",
     "queue_order",
 ]

@@ -1,18 +1,15 @@
-"""Strategies that read the ranking: top, uncertainty, disagreement, bisection."""
+"""Strategies that read the ranking: top, uncertainty, bisection."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from gadcore.graph import IntArray
 from gadcore.loop.geometry import distinct, near
 from gadcore.loop.pool import BATCH, Pool, Query, QueryStrategy, Random
-from gadcore.metrics import percentile_ranks
 
 EXPECTED_SHARE = 0.05  # anomalies assumed while no label says otherwise
 ASSUMED_BORDER = f"the assumed border (top {100 * EXPECTED_SHARE:.0f} %)"
-HIGH = 0.1  # share of the nodes whose score may be called high
 
 
 def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
@@ -59,45 +56,6 @@ class Uncertainty(QueryStrategy):
         if has_border(pool):
             reason = "at the border between normal and anomalous"
         return [self.query(v, 1.0 - abs(pool.percentile[v] - border), reason) for v in nodes]
-
-
-class Disagreement(QueryStrategy):
-    """Upper confidence bound: rank of the score plus rank of the disagreement, weighed by the dial."""
-
-    name = "disagreement"
-    title = "Members disagree"
-    dialled = True
-
-    def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        spread = self._spread(pool)
-        utility = (1.0 - pool.dial) * pool.percentile + pool.dial * percentile_ranks(spread)
-        ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
-        nodes = without_duplicates(pool, ranked, n)
-        return [self.query(v, utility[v], self._reason(pool, int(v))) for v in nodes]
-
-    @staticmethod
-    def _spread(pool: Pool) -> npt.NDArray[np.floating]:
-        """(N,) disagreement of the members; without members that of a node with its neighbours."""
-        if pool.spread is not None:
-            return pool.spread
-        if pool.adjacency is None:
-            return pool.percentile
-        weight = np.asarray(pool.adjacency.sum(axis=1)).ravel()
-        around = np.asarray(pool.adjacency @ pool.percentile).ravel() / np.maximum(weight, 1e-9)
-        return np.where(weight > 0, np.abs(pool.percentile - around), 0.0)
-
-    @staticmethod
-    def _reason(pool: Pool, node: int) -> str:
-        place = f"rank {pool.rank[node]:,} of {pool.n:,}"
-        high = bool(pool.rank[node] <= max(1.0, HIGH * pool.n))
-        if pool.spread is not None:
-            why = "the members of the model disagree"
-            return f"high score on which {why}" if high else f"{why}: {place}"
-        if pool.adjacency is None:
-            return f"{'high score' if high else place} (this model has no members that could disagree)"
-        if not pool.adjacency.indptr[node + 1] - pool.adjacency.indptr[node]:
-            return f"{'high score' if high else place}, no neighbours to compare with"
-        return "high score, unlike its neighbours" if high else f"unlike its neighbours: {place}"
 
 
 class Bisection(QueryStrategy):

@@ -1,31 +1,36 @@
 """Benchmark: result files read and summed up; no figure without its file and command.
 
-The rows of a file are those of ``gadcore.studies.rows``. Rows measured with parameters of their own
-belong to a sweep and are never averaged with those of the defaults.
+Rows measured with parameters of their own belong to a sweep and are never averaged with those of the
+defaults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
-from gadcore.settings import ROOT
+from gadcore.studies import harness
+from gadcore.studies.harness import COMMAND, NAMED, Row, load_rows
 from gadcore.studies.published import GRAPHS
-from gadcore.studies.rows import load_rows
-from gadcore.studies.tables import best_methods
+from gadcore.studies.significance import best_methods
 from pages.common import state
 
-FOLDER = ROOT / "benchmarks" / "results"
 METRICS = {"auc": "AUC", "ap": "Average precision", "precision_at_k": "Precision at k"}
 SWEPT = {"lambda_": "λ", "k": "K", "depth": "depth", "encoder": "encoder"}
 
 LEAST_SPLITS = 3  # below, a t-test tells nothing apart and would mark almost everything
 
 _CONDITIONS = ("experiment", "rate", "labels", "stratified", "protocol")
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "rate": lambda share: f"{100 * float(share):g} % labelled",
+    "stratified": lambda yes: "stratified splits" if yes else "random splits",
+    "labels": lambda count: f"{count} labels",
+}
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,9 @@ class ResultFile:
     command: str
 
     @property
-    def name(self) -> str:
-        return self.path.name
-
-    @property
     def source(self) -> str:
         """Where a figure comes from and how to make it again."""
-        return source_of(self.path, self.command)
+        return source_of(self.path.name, self.command)
 
     @property
     def settings(self) -> list[str]:
@@ -54,25 +55,31 @@ class ResultFile:
         return [name for name in METRICS if self.rows[name].notna().any()]
 
 
-def source_of(path: Path, command: str) -> str:
+def source_of(name: str, command: str) -> str:
     """Where a figure comes from and how to make it again."""
-    shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-    return f"From `{shown}`" + (f", made by `{command}`" if command else "")
+    return f"From `{NAMED}/{name}`" + (f", made by `{command}`" if command else "")
 
 
-def rows_in(name: str) -> list[dict[str, Any]]:
+def not_measured(what: str, name: str, study: str, more: str = "") -> None:
+    """Say that a result file is missing and how to make it."""
+    kept = f"{NAMED}/{name}" if name else NAMED
+    how = more or f"Make them with `{COMMAND} {study}`; they are"
+    st.info(f"{what} {how} kept in {kept} and shown here.", icon=":material/info:")
+
+
+def rows_in(name: str) -> list[Row]:
     """All rows of a result file; none when it is not there."""
-    return state.read_once(FOLDER / name, load_rows)
+    return state.read_once(harness.RESULTS / name, load_rows)
 
 
 def result_file(name: str) -> ResultFile | None:
     """The measurements of one file; None when there are none."""
-    return state.read_once(FOLDER / name, _result_file)
+    return state.read_once(harness.RESULTS / name, _result_file)
 
 
 def result_files(folder: Path | None = None) -> list[ResultFile]:
     """Every result file with measurements in it, by name."""
-    paths = sorted((folder or FOLDER).glob("*.jsonl"))
+    paths = sorted((folder or harness.RESULTS).glob("*.jsonl"))
     found = (state.read_once(path, _result_file) for path in paths)
     return [file for file in found if file is not None]
 
@@ -84,12 +91,12 @@ def _result_file(path: Path) -> ResultFile | None:
     return ResultFile(path, pd.DataFrame([_measurement(row) for row in rows]), command_of(rows))
 
 
-def command_of(rows: Iterable[dict[str, Any]]) -> str:
+def command_of(rows: Iterable[Mapping[str, Any]]) -> str:
     """The command that made these rows."""
     return next((str(row["command"]) for row in rows if row.get("command")), "")
 
 
-def _measurement(row: dict[str, Any]) -> dict[str, Any]:
+def _measurement(row: Row) -> Row:
     name, value = _swept(row)
     return {
         "graph": str(row["graph"]),
@@ -106,26 +113,17 @@ def _measurement(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _swept(row: dict[str, Any]) -> tuple[str, Any]:
+def _swept(row: Row) -> tuple[str, Any]:
     """The parameter that a row varies and its value; ("", None) for the defaults."""
     params = row.get("params") or {}
     name = next((known for known in SWEPT if known in params), next(iter(params), ""))
     return name, params.get(name)
 
 
-def setting_of(row: dict[str, Any]) -> str:
+def setting_of(row: Row) -> str:
     """The conditions of a measurement in words: '2.5 % labelled, random splits'."""
-    words = []
-    for name in _CONDITIONS:
-        value = row.get(name)
-        if value is None or value == "":
-            continue
-        if name == "rate":
-            words.append(f"{100 * float(value):g} % labelled")
-        elif name == "stratified":
-            words.append("stratified splits" if value else "random splits")
-        else:
-            words.append(f"{value} labels" if name == "labels" else str(value))
+    known = [(name, row[name]) for name in _CONDITIONS if row.get(name) not in (None, "")]
+    words = [_WORDS.get(name, str)(value) for name, value in known]
     varied, _ = _swept(row)
     if varied:
         words.append(f"{SWEPT.get(varied, varied)} varied")
