@@ -38,7 +38,6 @@ def pool(planted, planted_labels) -> Pool:
         scores=scores,
         labels=planted_labels,
         basis=diversity_basis(graph),
-        spread=np.abs(np.random.default_rng(1).normal(size=graph.n_nodes)),
         adjacency=graph.adjacency,
         recent=[*planted_labels.normal[-4:].tolist(), *planted_labels.anomalous[-4:].tolist()],
     )
