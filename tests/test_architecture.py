@@ -12,20 +12,31 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "gadcore"
 
-# A module may import from its own layer and from those above it in this list.
-LAYERS = [
-    {"errors", "settings", "metrics", "shelf"},
-    {"graph"},
-    {"records", "drawing", "ingest"},
-    {"detectors"},
-    {"loop", "insight", "studies"},
-    {"store"},
-    {"runs", "jobs"},
-    {"workspace"},
-    {"output", "practice"},
-    {"cli", "__main__"},
-]
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+# The house from the ground up: each room, and the rooms that its modules may import.
+GROUND = "errors settings shelf metrics"
+HOUSE = {
+    "errors": "",
+    "settings": "errors",
+    "shelf": "",
+    "metrics": "",
+    "graph": "errors",
+    "records": "errors",
+    "drawing": "records",
+    "ingest": "errors settings graph",
+    "detectors": f"{GROUND} graph",
+    "loop": f"{GROUND} graph detectors",
+    "insight": f"{GROUND} graph records detectors loop",
+    "studies": f"{GROUND} graph drawing ingest detectors loop insight",
+    "store": f"{GROUND} graph records detectors loop",
+    "jobs": f"{GROUND} graph records ingest detectors loop insight studies store",
+    "workspace": f"{GROUND} graph records ingest detectors loop insight store jobs",
+    "output": f"{GROUND} graph records drawing loop insight store workspace",
+    "practice": f"{GROUND} graph records detectors studies store jobs workspace",
+    "cli": f"{GROUND} graph records ingest detectors loop insight studies workspace output practice",
+    "__main__": "cli",
+}
+# Within detectors: the parts stand on what all share, and on those before them.
+DETECTORS = {"nn": "", "sphere": "nn", "baselines": "nn sphere", "plus": "nn sphere baselines"}
 HEAVY = ("torch", "sklearn", "umap", "xgboost", "torch_geometric", "openTSNE", "gensim")
 
 
@@ -59,22 +70,49 @@ def imports(path: Path) -> list[str]:
     return found
 
 
-def test_every_module_has_a_layer() -> None:
+def test_every_module_has_a_room() -> None:
     names = {layer_of(path) for path in core_files()} - {"__init__"}
-    assert not names - set(LEVEL), f"give these modules a layer: {sorted(names - set(LEVEL))}"
+    assert names == set(HOUSE), f"draw these in or take them out: {sorted(names ^ set(HOUSE))}"
 
 
-def test_layers_import_only_from_above() -> None:
+def test_rooms_stand_on_those_before_them() -> None:
+    for drawn in (HOUSE, DETECTORS):
+        rooms = list(drawn)
+        for room, below in drawn.items():
+            assert set(below.split()) <= set(rooms[: rooms.index(room)]), room
+
+
+def test_rooms_import_only_what_they_stand_on() -> None:
     wrong = []
     for path in core_files():
         own = layer_of(path)
-        if own == "__init__":
-            continue
         for name in imports(path):
-            parts = name.split(".")
-            if parts[0] == "gadcore" and len(parts) > 1 and LEVEL.get(parts[1], -1) > LEVEL[own]:
+            room = name.split(".")[1] if name.startswith("gadcore.") else ""
+            if own != "__init__" and room in HOUSE and room not in (own, *HOUSE[own].split()):
                 wrong.append(f"{path.relative_to(ROOT)} imports {name}")
     assert not wrong
+
+
+def test_parts_of_detectors_import_only_those_before_them() -> None:
+    wrong = []
+    for path in sorted((CORE / "detectors").glob("*/**/*.py")):
+        own = path.relative_to(CORE / "detectors").parts[0]
+        for name in imports(path):
+            part = name.removeprefix("gadcore.detectors.").split(".")[0]
+            if name.startswith("gadcore.detectors.") and part in DETECTORS:
+                if part not in (own, *DETECTORS[own].split()):
+                    wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert not wrong
+
+
+def test_names_are_given_once() -> None:
+    """No public class, and no file, is called like another one in a different room."""
+    classes: dict[str, set[str]] = {}
+    for path in core_files():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, set()).add(str(path.relative_to(CORE)))
+    assert not {name: found for name, found in classes.items() if len(found) > 1}
 
 
 def test_the_core_knows_no_streamlit_and_no_page() -> None:
