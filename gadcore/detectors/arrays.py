@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,10 @@ from safetensors.numpy import load_file, save_file
 
 from gadcore.errors import ModelError
 from gadcore.graph import Features, Graph
+from gadcore.shelf import Shelf
 
 DENSE_ABOVE = 1 / 3  # share of non-zeros from which CSR (8 bytes each) takes more room than dense float32
 MODEL_FILE = "model.safetensors"
-T = TypeVar("T")
 Arrays = dict[str, npt.NDArray[Any]]
 Array64 = npt.NDArray[np.float64]
 
@@ -134,16 +134,9 @@ class SavedModel:
     folder: Path
     state: dict[str, Any]
     arrays: Arrays
-    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    kept: Shelf = field(default_factory=lambda: Shelf(1), repr=False)  # what was made of it
 
     @property
     def own(self) -> Arrays:
         """Arrays beside those that every model has."""
         return {name: array for name, array in self.arrays.items() if name not in ("scores", "out_of_fold")}
-
-    def kept(self, key: str, make: Callable[[], T]) -> T:
-        """What ``make`` gave when this key was first asked for."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: T = self._kept[key]
-        return found

@@ -9,7 +9,6 @@ rescales v and u by √((d+1)/(d+1−w)). So all variants are columns of one pro
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -20,6 +19,7 @@ import scipy.sparse as sp
 
 from gadcore.detectors.arrays import compact, inverse_norms, normalised_adjacency
 from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.shelf import Shelf
 
 Array = npt.NDArray[np.float64]
 
@@ -206,16 +206,12 @@ def affordable_edges(view: GraphView, steps: int, most: int, least: int) -> int:
     return min(most, fit) if fit >= least else most
 
 
-_VIEWS: OrderedDict[str, GraphView] = OrderedDict()
+_VIEWS = Shelf(KEPT)
 
 
 def view_of(graph: Graph) -> GraphView:
     """The view of a graph, kept for the next explanation."""
-    found = _VIEWS.pop(graph.fingerprint, None) or GraphView(graph)
-    _VIEWS[graph.fingerprint] = found
-    while len(_VIEWS) > KEPT:
-        _VIEWS.popitem(last=False)
-    return found
+    return _VIEWS.get(graph.fingerprint, lambda: GraphView(graph))
 
 
 def _mean(z: Any, weights: Array) -> Array:

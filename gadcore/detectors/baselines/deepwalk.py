@@ -22,11 +22,11 @@ from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
+from gadcore.shelf import Shelf
 
 STRENGTHS = np.array([10.0**e for e in range(-2, 3)])
 FOLDS = 5
-KEPT = 5
-_EMBEDDINGS: dict[tuple[Any, ...], FloatArray] = {}
+_EMBEDDINGS = Shelf(5)
 
 
 @dataclass(eq=False, repr=False)
@@ -54,16 +54,17 @@ class DeepWalk(Detector):
     def _embed(self, graph: Graph, report: Reporter) -> FloatArray:
         """Walks and skip-gram; they need no label, so the last few embeddings of this process are kept."""
         key = (graph.fingerprint, self.seed, self.k, self.length, self.walks, self.window, self.epochs)
-        if key not in _EMBEDDINGS:
+
+        def embedded() -> FloatArray:
             rounds = []
             for number in range(self.walks):
                 rounds.append(random_walks(graph, self.length, np.random.default_rng((self.seed, number))))
                 report.step(0.0, stage="walking")
-            _EMBEDDINGS[key] = skip_gram(np.concatenate(rounds), graph.n_nodes, self)
-            while len(_EMBEDDINGS) > KEPT:
-                _EMBEDDINGS.pop(next(iter(_EMBEDDINGS)))
+            return skip_gram(np.concatenate(rounds), graph.n_nodes, self)
+
+        found = _EMBEDDINGS.get(key, embedded)
         report.step(0.0, stage="skip-gram")
-        return _EMBEDDINGS[key].copy()
+        return found.copy()
 
     def _classify(self, labels: Labels, validation: Labels | None) -> None:
         z, y, rows = self.embedding_, labels.targets, labels.indices
@@ -82,10 +83,8 @@ class DeepWalk(Detector):
         else:
             figures = [0.0] * len(STRENGTHS)
         best = int(np.nanargmax(figures))
-        self._coefficients, self._intercept = (
-            coefficients[:, best].astype(np.float32),
-            float(intercepts[best]),
-        )
+        self._coefficients = coefficients[:, best].astype(np.float32)
+        self._intercept = float(intercepts[best])
         self.scores_ = (z @ self._coefficients + self._intercept).astype(np.float32)
         self.auc_ = figures[best] if validation is not None or fold is not None else None
         if fold is not None:

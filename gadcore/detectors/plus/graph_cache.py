@@ -10,16 +10,15 @@ cold one too, does not make them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import sys
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from gadcore.detectors.arrays import compact, normalised_adjacency
 from gadcore.detectors.heads import FeatureTable
 from gadcore.detectors.plus.walks import random_walk
 from gadcore.graph import Features, Graph
-
-T = TypeVar("T")
+from gadcore.shelf import Shelf
 
 
 class GraphCache:
@@ -28,7 +27,7 @@ class GraphCache:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._tables = [FeatureTable(graph.x)]
-        self._kept: dict[Hashable, Any] = {}
+        self.kept = Shelf(sys.maxsize).get
 
     @cached_property
     def adjacency(self) -> Any:
@@ -50,20 +49,10 @@ class GraphCache:
         """[X, …, ÂᵏX]."""
         return [self.table(k).z for k in range(hops + 1)]
 
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` gave when this key was first asked for."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: T = self._kept[key]
-        return found
 
-
-_last: GraphCache | None = None
+_LAST = Shelf(1)
 
 
 def cache_of(graph: Graph) -> GraphCache:
     """The cache of this graph; that of the last graph when it is equal."""
-    global _last
-    if _last is None or not (_last.graph is graph or _last.graph.fingerprint == graph.fingerprint):
-        _last = GraphCache(graph)
-    return _last
+    return _LAST.get(graph.fingerprint, lambda: GraphCache(graph))

@@ -111,7 +111,7 @@ class Sphere(Member):
     def fields_from(cls, slot: Slot) -> dict[str, Any]:
         saved, row = slot.saved, slot.row["row"]
         own = SphereAccount.of(saved.state["sphere"]["specs"][row], saved.arrays, f"{PREFIX}m{row}.")
-        return {"row": row, "own": own, "spheres": lambda: saved.kept(PREFIX, lambda: _restored(saved))}
+        return {"row": row, "own": own, "spheres": lambda: saved.kept.get(PREFIX, lambda: _restored(saved))}
 
     def raw(self, variants: Variants) -> Array:
         return self.own.raw(variants)
@@ -122,7 +122,7 @@ class Sphere(Member):
 
 def read_spheres(saved: SavedModel) -> FittedSpheres | None:
     """The spheres of a saved model, also those without weight; None where there were none."""
-    return None if saved.state["sphere"] is None else saved.kept(PREFIX, lambda: _restored(saved))
+    return None if saved.state["sphere"] is None else saved.kept.get(PREFIX, lambda: _restored(saved))
 
 
 def write_spheres(spheres: FittedSpheres | None, saved: SavedModel) -> None:
