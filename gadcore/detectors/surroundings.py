@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from gadcore.detectors.arrays import compact, inverse_norms, normalised_adjacency
+from gadcore.detectors.arrays import compact, dense, inverse_norms, normalised_adjacency
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.shelf import Shelf
 
@@ -147,8 +146,7 @@ class Variants:
         z = self.view.graph.x[sets[0]]
         for inner, outer in pairwise(sets):
             z = self.view.adjacency[outer][:, inner] @ z
-        row: FloatArray = np.asarray(z.toarray() if sp.issparse(z) else z, dtype=np.float32)
-        return row.ravel()
+        return dense(z, np.float32).ravel()
 
     def walk(self, alpha: float, steps: int) -> Array:
         """(N, 1 + edges) π of every variant; column 0 only where the edges do not fit the budget."""

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import SavedModel, check_columns, normalised_adjacency
+from gadcore.detectors.arrays import SavedModel, check_columns, dense, normalised_adjacency
 from gadcore.detectors.base import BOTH, NO_LABELS, Detector, Given
 from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale, usable
 from gadcore.detectors.logistic import balanced
@@ -67,9 +67,8 @@ class IsolationForest(Detector):
     def _score(self, x: Features, report: Reporter) -> FloatArray:
         parts = []
         for a in range(0, x.shape[0], CHUNK):
-            rows = x[a : a + CHUNK]
-            dense = np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float32)
-            parts.append(np.exp2(-_mean_length(self.forest_, dense)))
+            rows = dense(x[a : a + CHUNK], np.float32)
+            parts.append(np.exp2(-_mean_length(self.forest_, rows)))
             report.step(float(parts[-1].mean()), stage="scoring")
         return np.concatenate(parts).astype(np.float32)
 

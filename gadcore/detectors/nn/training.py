@@ -6,9 +6,7 @@ and Adam works element by element, so each member learns exactly as it would alo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,25 +20,23 @@ from gadcore.errors import Cancelled, ModelError
 Values = npt.NDArray[np.float64]
 
 
-class Task(Protocol):
+class Task:
     """What the loop trains."""
 
     weights: Weights
-    measures_auc: bool  # whether ``evaluate`` gives AUCs, to be shown as such
+    measures_auc: bool = False  # whether ``evaluate`` gives AUCs, to be shown as such
 
     def loss(self) -> Tensor:
         """(M,) losses of the current weights."""
+        raise NotImplementedError
+
+    def gradients(self) -> Tensor | None:
+        """Set .grad of every weight in closed form and return the losses; None to differentiate ``loss``."""
+        return None
 
     def evaluate(self) -> Values | None:
         """(M,) quality of the weights that ``loss`` last saw, higher is better; None without a measure."""
-
-
-@runtime_checkable
-class ClosedForm(Protocol):
-    """A task that can do without autograd."""
-
-    def gradients(self) -> Tensor | None:
-        """Set .grad of every weight and return the losses; None to have ``loss`` differentiated."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -94,18 +90,13 @@ def train(
     task: Task, schedule: Schedule, *, on_epoch: OnEpoch | None = None, stage: str = "training"
 ) -> Trained:
     """Minimise the task's losses; raises ``Cancelled`` within one epoch of ``on_epoch`` returning True."""
-    weights = task.weights
-    optimiser = _adam(weights, schedule)
-    watch = _Watch(
-        np.full(weights.count, -np.inf),
-        weights.select(range(weights.count)),
-        _zeros(weights),
-        schedule.tolerance,
-    )
+    weights, count = task.weights, task.weights.count
+    optimiser, ones = _adam(weights, schedule), torch.ones(count, device=weights.parameters()[0].device)
+    kept, epochs = weights.select(range(count)), np.zeros(count, dtype=np.int64)
+    watch = _Watch(np.full(count, -np.inf), kept, epochs, schedule.tolerance)
     history: list[Progress] = []
-    gradients = _gradients(task)
     for epoch in range(1, schedule.epochs + 1):
-        losses = gradients()
+        losses = _gradients(task, ones)
         if epoch % schedule.evaluate_every == 0 or epoch == schedule.epochs:
             _evaluate(task, watch, epoch)
         optimiser.step()
@@ -115,28 +106,21 @@ def train(
             raise Cancelled(f"Stopped on request at epoch {epoch} of {schedule.epochs} ({stage}).")
         if _exhausted(watch, schedule, epoch):
             break
-    evaluated = np.flatnonzero(watch.epoch)
-    weights.overwrite(evaluated, watch.kept)
+    weights.overwrite(np.flatnonzero(watch.epoch), watch.kept)
     if not weights.finite():
         raise ModelError("Training diverged: weights are not finite. Lower lr, or check the attributes.")
     return Trained(history, watch.best, watch.epoch)
 
 
-def _gradients(task: Task) -> Callable[[], Tensor]:
-    """What sets .grad of the weights and gives the losses: the task's closed form, or autograd."""
-    ones = torch.ones(task.weights.count, device=task.weights.parameters()[0].device)
-    closed = task.gradients if isinstance(task, ClosedForm) else lambda: None
-
-    def run() -> Tensor:
-        losses: Tensor | None = closed()
-        if losses is None:
-            for weight in task.weights.parameters():
-                weight.grad = None
-            losses = task.loss()
-            losses.backward(ones)  # type: ignore[no-untyped-call]
-        return losses
-
-    return run
+def _gradients(task: Task, ones: Tensor) -> Tensor:
+    """The losses, with .grad of the weights set: by the task's closed form, or by autograd."""
+    losses = task.gradients()
+    if losses is None:
+        for weight in task.weights.parameters():
+            weight.grad = None
+        losses = task.loss()
+        losses.backward(ones)  # type: ignore[no-untyped-call]
+    return losses
 
 
 def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
@@ -164,7 +148,3 @@ def _exhausted(watch: _Watch, schedule: Schedule, epoch: int) -> bool:
     if schedule.patience is None or not watch.epoch.any():
         return False
     return epoch - watch.improved_at >= schedule.patience
-
-
-def _zeros(weights: Weights) -> npt.NDArray[np.int64]:
-    return np.zeros(weights.count, dtype=np.int64)

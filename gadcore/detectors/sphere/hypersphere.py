@@ -78,15 +78,8 @@ class Hypersphere(Detector):
         given: Given,
         earlier: FittedSpheres | None,
     ) -> FittedSpheres:
-        return fit_spheres(
-            graph,
-            labels,
-            specs,
-            self._options(),
-            validation=given.validation,
-            warm_start=earlier,
-            on_epoch=given.on_epoch,
-        )
+        options = self._options()
+        return fit_spheres(graph, labels, specs, options, given.validation, earlier, given.on_epoch)
 
     def _adopt(self, spheres: FittedSpheres) -> None:
         """Set the fitted attributes from the selected member."""

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from gadcore.detectors.accounts import dense_row
 from gadcore.graph import Graph, IntArray
 from gadcore.insight.explain.columns import Columns, PeerStanding
 from gadcore.metrics import percentile_ranks
@@ -86,8 +87,7 @@ class Tendency:
 
     def pull(self, graph: Graph, node: int) -> Array:
         """(D,) how much each attribute speaks for a high score: correlation times standing out."""
-        row = graph.x[[node]]
-        x = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64)[0]
+        x = dense_row(graph.x, node)
         return np.asarray(self.correlation * np.clip((x - self.mean) / self.deviation, -4, 4))
 
 

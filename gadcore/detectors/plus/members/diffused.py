@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from gadcore.detectors.accounts import Account, linear_account, unit_rows
+from gadcore.detectors.accounts import Account, linear_account
 from gadcore.detectors.arrays import row_normalised
 from gadcore.detectors.base import BOTH
 from gadcore.detectors.heads import FeatureTable, fitting_columns
@@ -87,7 +87,7 @@ class Diffused(Headed):
 
     def raw(self, variants: Variants) -> Array:
         _, _, z = variants.diffused(DAMPING, SHORT, even=self.even)
-        return np.asarray(unit_rows(z * self._columns()) @ self.head.weights + self.head.intercept)
+        return np.asarray(row_normalised(z * self._columns()) @ self.head.weights + self.head.intercept)
 
     def account(self, variants: Variants) -> Account:
         walk, rows, z = variants.diffused(DAMPING, SHORT, even=self.even)

@@ -20,8 +20,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.accounts import Account, linear_account, unit_rows
-from gadcore.detectors.arrays import check_columns, column_moments, inverse_norms, row_squares
+from gadcore.detectors.accounts import Account, linear_account
+from gadcore.detectors.arrays import (
+    check_columns,
+    column_moments,
+    dense,
+    inverse,
+    inverse_norms,
+    row_normalised,
+    row_squares,
+)
 from gadcore.detectors.base import NO_LABELS, NORMAL_ONLY
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
@@ -54,8 +62,7 @@ class Scale:
         check_columns(len(self.shift), graph.n_features)
         if self.unit:
             return _unit(sp.csr_array(graph.x))
-        x = graph.x.toarray() if sp.issparse(graph.x) else graph.x
-        return (x - self.shift) / self.spread
+        return (dense(graph.x) - self.shift) / self.spread
 
 
 def attribute_distance(scale: Scale, graph: Graph) -> FloatArray:
@@ -71,8 +78,7 @@ def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
     """(N,) squared distance of z to the weighted mean of the neighbours."""
     z = scale.rows(graph)
     degree = graph.degree.astype(np.float64)
-    inverse = np.where(degree > 0, 1.0 / np.where(degree > 0, degree, 1.0), 0.0).astype(np.float32)
-    around = sp.diags_array(inverse) @ (graph.adjacency @ z)
+    around = sp.diags_array(inverse(degree).astype(np.float32)) @ (graph.adjacency @ z)
     if sp.issparse(z):
         cross = np.asarray(z.multiply(around).sum(axis=1), dtype=np.float64).ravel()
         distance = row_squares(z) - 2 * cross + row_squares(around)
@@ -127,9 +133,10 @@ class Attributes(Unusual):
         return Account(np.square(own - middle), np.zeros(variants.view.graph.n_nodes), 0.0)
 
     def _row(self, variants: Variants, nodes: Any) -> Array:
-        x = variants.view.graph.x[nodes]
-        x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float64)
-        return unit_rows(x) if self.scale.unit else np.asarray((x - self.scale.shift) / self.scale.spread)
+        x = dense(variants.view.graph.x[nodes], np.float64)
+        return (
+            row_normalised(x) if self.scale.unit else np.asarray((x - self.scale.shift) / self.scale.spread)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +203,7 @@ class UnusualNeighbourhood(Unusual):
         return {"directions": directions, "centre": arrays["directions.centre"]}
 
     def raw(self, variants: Variants) -> Array:
-        z = unit_rows(variants.z(self.directions.hops))
+        z = row_normalised(variants.z(self.directions.hops))
         return np.asarray(np.square(z @ self._components() - self.centre.astype(float)).sum(axis=1))
 
     def account(self, variants: Variants) -> Account:
