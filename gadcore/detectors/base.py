@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from gadcore.detectors.arrays import SavedModel, save_arrays
-from gadcore.errors import LabelError, ModelError
+from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
 
@@ -43,6 +43,25 @@ class Progress:
 
 
 OnEpoch = Callable[[Progress], bool | None]  # True asks the fit to stop
+
+
+class Reporter:
+    """Collects and passes on the Progress of a fit; raises ``Cancelled`` when the listener asks to stop."""
+
+    def __init__(self, on_epoch: OnEpoch | None, epochs: int) -> None:
+        self.history: list[Progress] = []
+        self.epochs = epochs
+        self._on_epoch = on_epoch
+
+    def step(self, loss: float, auc: float | None = None, stage: str = "training") -> None:
+        """One more of ``epochs`` steps is done."""
+        self.listen(Progress(len(self.history) + 1, self.epochs, loss, auc, stage))
+
+    def listen(self, progress: Progress) -> None:
+        """Record a report made elsewhere, pass it on, and stop if asked to."""
+        self.history.append(progress)
+        if self._on_epoch is not None and self._on_epoch(progress):
+            raise Cancelled(f"Stopped on request after step {progress.epoch} of {progress.epochs}.")
 
 
 @dataclass(frozen=True)

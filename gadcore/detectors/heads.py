@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gadcore.detectors.accounts import Account, Accountable, linear_account
 from gadcore.detectors.arrays import check_columns, column_moments, dense, inverse, inverse_norms
 from gadcore.detectors.held_out import fold_auc, usable
-from gadcore.detectors.logistic import balanced, fit_logistic
+from gadcore.detectors.logistic import fit_logistic, fold_weights
 from gadcore.detectors.surroundings import GraphView, Variants
 from gadcore.graph import Features, FloatArray, IntArray
 from gadcore.graph.labels import Labels
@@ -218,11 +218,8 @@ def _decision(z: Features, coefficients: npt.NDArray[Any], intercepts: Array, in
 
 def _problems(task: HeadTask) -> tuple[Array, Array]:
     """Row weights (n, M) and strengths (M,): the whole label set first, then each fold left out."""
-    columns = [balanced(task.y, task.weight)]
-    for f in range(task.n_folds):
-        columns.append(balanced(task.y, np.where(task.fold == f, 0.0, task.weight)))
-    c = len(task.strengths)
-    return np.repeat(np.stack(columns, axis=1), c, axis=1), np.tile(task.strengths, task.n_folds + 1)
+    weights = fold_weights(task.y, task.weight, task.fold)
+    return np.repeat(weights, len(task.strengths), axis=1), np.tile(task.strengths, weights.shape[1])
 
 
 def _held_out(rows: Array, w: Array, b: Array, fold: IntArray, c: int) -> Array:

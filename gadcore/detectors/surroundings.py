@@ -10,7 +10,6 @@ rescales v and u by √((d+1)/(d+1−w)). So all variants are columns of one pro
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -138,14 +137,22 @@ class Variants:
             self._z[hops] = self._sums(self.rows(hops))
         return self._z[hops]
 
+    def nested(self, hops: int) -> tuple[list[IntArray], list[Any]]:
+        """Node sets around v, ``nodes[0]`` the widest, and ``blocks[ℓ]`` = Â[nodes[ℓ+1], nodes[ℓ]]."""
+        nodes: list[IntArray] = [np.array([self.node])]
+        blocks: list[Any] = []
+        for _ in range(hops):
+            rows = self.view.adjacency[nodes[0]]
+            nodes.insert(0, np.unique(rows.indices).astype(np.int64))
+            blocks.insert(0, rows[:, nodes[0]])
+        return nodes, blocks
+
     def as_trained(self, hops: int) -> FloatArray:
         """(D,) z⁽ᵏ⁾_v of the graph as it is, summed in the order of ``propagate``: equal to the last bit."""
-        sets = [np.array([self.node])]
-        for _ in range(hops):
-            sets.insert(0, np.unique(self.view.adjacency[sets[0]].indices))
-        z = self.view.graph.x[sets[0]]
-        for inner, outer in pairwise(sets):
-            z = self.view.adjacency[outer][:, inner] @ z
+        nodes, blocks = self.nested(hops)
+        z = self.view.graph.x[nodes[0]]
+        for block in blocks:
+            z = block @ z
         return dense(z, np.float32).ravel()
 
     def walk(self, alpha: float, steps: int) -> Array:
@@ -164,9 +171,8 @@ class Variants:
             total = total + np.float32((1 - alpha) * alpha**step) * row
             row = self.step(row)
             if (step + 1) % STOP == 0 or step + 1 == steps:
-                self._walks.setdefault(
-                    (alpha, step + 1), (total + np.float32(alpha ** (step + 1)) * row).astype(np.float64)
-                )
+                reached = (total + np.float32(alpha ** (step + 1)) * row).astype(np.float64)
+                self._walks.setdefault((alpha, step + 1), reached)
         self._on_the_way[alpha, many] = steps, row, total
 
     def even_walk(self, alpha: float, steps: int) -> Array:

@@ -15,10 +15,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gadcore.detectors.nn.encoders import Encoder, glorot
+from gadcore.detectors.nn.encoders import Encoder, Wavelet, glorot
 from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.supervised import Supervised, SupervisedTask
-from gadcore.detectors.nn.wavelets import Wavelet
 from gadcore.detectors.nn.weights import Weights
 
 

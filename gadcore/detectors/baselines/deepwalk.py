@@ -9,17 +9,16 @@ Saved: ``embedding`` (N, K), ``coefficients`` (K,), ``intercept`` (1,), ``scores
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import Detector, Given
+from gadcore.detectors.base import Detector, Given, Reporter
 from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
-from gadcore.detectors.logistic import balanced, fit_logistic
-from gadcore.detectors.progress import Reporter
-from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.detectors.logistic import fit_logistic, fold_weights
+from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 from gadcore.shelf import Shelf
@@ -70,10 +69,11 @@ class DeepWalk(Detector):
         z, y, rows = self.embedding_, labels.targets, labels.indices
         if z is None:
             return
-        weight = np.repeat(balanced(y, labels.weights)[:, None], len(STRENGTHS), axis=1)
-        coefficients, intercepts = fit_logistic(z[rows], y, weight, STRENGTHS)
         fold = label_folds(y, FOLDS, self.seed)
-        heads = [] if fold is None else _fold_heads(z[rows], y, labels.weights, fold)
+        weights = [
+            np.repeat(w[:, None], len(STRENGTHS), axis=1) for w in fold_weights(y, labels.weights, fold).T
+        ]
+        (coefficients, intercepts), *heads = (fit_logistic(z[rows], y, w, STRENGTHS) for w in weights)
         if validation is not None:
             chosen = z[validation.indices] @ coefficients + intercepts
             figures = [auc(validation.targets, column) for column in chosen.T]
@@ -100,17 +100,6 @@ class DeepWalk(Detector):
     def _read(self, saved: SavedModel) -> None:
         self._coefficients, self._intercept = saved.arrays["coefficients"], saved.state["intercept"]
         self.embedding_ = saved.arrays["embedding"]
-
-
-def _fold_heads(
-    z: FloatArray, y: npt.NDArray[Any], own: npt.NDArray[np.float64], fold: IntArray
-) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """Coefficients (K, strengths) and intercepts (strengths,) fitted without each fold."""
-    heads = []
-    for f in range(int(fold.max()) + 1):
-        kept = balanced(y, np.where(fold == f, 0.0, own))
-        heads.append(fit_logistic(z, y, np.repeat(kept[:, None], len(STRENGTHS), axis=1), STRENGTHS))
-    return heads
 
 
 def random_walks(graph: Graph, length: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:

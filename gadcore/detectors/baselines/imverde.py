@@ -29,12 +29,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import Detector, Given
+from gadcore.detectors.base import Detector, Given, Reporter
 from gadcore.detectors.nn.encoders import Encoder, Mlp, glorot
 from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.supervised import Supervised, SupervisedTask
 from gadcore.detectors.nn.weights import Weights
-from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 

@@ -16,8 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from gadcore.detectors.arrays import SavedModel, dense
-from gadcore.detectors.base import NORMAL_ONLY, Detector, Given
-from gadcore.detectors.progress import Reporter
+from gadcore.detectors.base import NORMAL_ONLY, Detector, Given, Reporter
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 

@@ -19,10 +19,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.detectors.arrays import SavedModel, check_columns, dense, normalised_adjacency
-from gadcore.detectors.base import BOTH, NO_LABELS, Detector, Given
+from gadcore.detectors.base import BOTH, NO_LABELS, Detector, Given, Reporter
 from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale, usable
-from gadcore.detectors.logistic import balanced
-from gadcore.detectors.progress import Reporter
+from gadcore.detectors.logistic import fold_weights
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
@@ -95,45 +94,29 @@ class LabelPropagation(Detector):
     def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
         nodes, y = labels.indices, labels.targets
-        own = labels.weights
         held = given.validation if usable(given.validation) else None
         fold = None if held else label_folds(y, self.folds, self.seed)
-        weights = [balanced(y, own)]
-        if fold is not None:
-            weights += [balanced(y, np.where(fold == f, 0.0, own)) for f in range(int(fold.max()) + 1)]
+        weights = fold_weights(y, labels.weights, fold)
         adjacency = normalised_adjacency(graph)
         alphas = ALPHAS if self.alphas is None else self.alphas
         report = Reporter(given.on_epoch, len(alphas))
         best = -1.0
         for alpha in alphas:
-            shares = propagated_shares(adjacency, nodes, y, np.stack(weights, axis=1), alpha, self.steps)
-            out = None if fold is None else shares[nodes, 1 + fold]
-            quality = self._quality(y, out, fold, held, shares[:, 0])
-            report.step(_loss(shares[nodes, 0], y), None if np.isnan(quality) else quality)
-            if best < (0.0 if np.isnan(quality) else quality):
-                best = 0.0 if np.isnan(quality) else quality
+            shares = propagated_shares(adjacency, nodes, y, weights, alpha, self.steps)
+            quality: float | None = None
+            if held is not None:
+                quality = auc(held.targets, shares[held.indices, 0])
+            elif fold is not None:
+                quality = fold_auc(y, shares[nodes, 1 + fold], fold)
+            report.step(_loss(shares[nodes, 0], y), quality)
+            if best < (quality or 0.0):
+                best, self.auc_ = quality or 0.0, quality
                 self.alpha_, self.scores_ = float(alpha), shares[:, 0].astype(np.float32)
-                self.auc_ = None if np.isnan(quality) else quality
-                self.out_of_fold_ = (
-                    None if fold is None else on_own_scale(shares[:, 0], shares[:, 1:].T, nodes, fold)
-                )
+                of_folds = None if fold is None else on_own_scale(shares[:, 0], shares[:, 1:].T, nodes, fold)
+                self.out_of_fold_ = of_folds
         self.labelled_ = [str(graph.node_ids[i]) for i in nodes]
-        self.weights_ = np.where(y == 1, 1.0, -1.0) * weights[0]
+        self.weights_ = np.where(y == 1, 1.0, -1.0) * weights[:, 0]
         self.history_ = report.history
-
-    @staticmethod
-    def _quality(
-        y: npt.NDArray[Any],
-        out: npt.NDArray[Any] | None,
-        fold: IntArray | None,
-        held: Labels | None,
-        scores: npt.NDArray[Any],
-    ) -> float:
-        if held is not None:
-            return auc(held.targets, scores[held.indices])
-        if fold is None or out is None:
-            return float("nan")
-        return fold_auc(y, out, fold)
 
     def score_new(self, graph: Graph) -> FloatArray:
         """Spread the same verdicts over the edges of the grown graph."""

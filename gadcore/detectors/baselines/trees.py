@@ -15,11 +15,10 @@ import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Share
 from gadcore.detectors.arrays import SavedModel, check_columns, propagate
-from gadcore.detectors.base import BOTH, Detector, Given
+from gadcore.detectors.base import BOTH, Detector, Given, Reporter
 from gadcore.detectors.boosters import SETTINGS, BoostedTrees, as_matrix, stacked
 from gadcore.detectors.held_out import fold_auc, label_folds, spread_out, usable
 from gadcore.detectors.logistic import balanced
-from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, Graph
 from gadcore.graph.labels import Labels

@@ -17,7 +17,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -155,6 +155,50 @@ class PageRankMlp(Mlp):
             local = start if field.whole else start[field.positions(level)]
             z = (1 - self.alpha) * (field.block(level) @ z) + self.alpha * local
         return by_member(z, weights.count)
+
+
+@dataclass(frozen=True)
+class Wavelet(Mlp):
+    """Attributes through an MLP, then C + 1 Beta wavelet bands, each with its own weight.
+
+    Band-pass filters on the graph, so that nodes unlike their neighbours stand out:
+
+        W_{p,q} = β_{p,q}(L/2) = (L/2)^p (I − L/2)^q / (2 B(p+1, q+1)),   p + q = C,   L = I − Â
+        embedding = Σ_p W_{p,C−p} relu(mlp(X)) U_p
+
+    L/2 = (I − Â)/2 has its spectrum in [0, 1], and I − L/2 = (I + Â)/2; both are applied step by step.
+    """
+
+    order: int = 2  # C
+
+    @property
+    def hops(self) -> int:
+        return self.order
+
+    def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
+        bands = {f"band{p}.weight": glorot((self.k, self.k), generator) for p in range(self.order + 1)}
+        return {**super().draw(domain, generator), **bands}
+
+    def convolve(self, weights: Weights, field: Field) -> Tensor:
+        start = torch.relu(super().convolve(weights, field))  # (M, n_L, K)
+        bands = range(self.order + 1)
+        parts = (torch.bmm(self._filter(start, field, p), weights[f"band{p}.weight"]) for p in bands)
+        return reduce(torch.add, parts)
+
+    def _filter(self, h: Tensor, field: Field, high: int) -> Tensor:
+        """W_{high, C−high} h at the field's targets."""
+        flat = side_by_side(h)
+        for step in range(self.order):
+            level = self.order - 1 - step
+            sign = -1.0 if step < high else 1.0
+            inside = field.shells[level + 1].searchsorted(field.shells[level])  # S_level in S_{level+1}
+            local = flat if field.whole else flat[torch.as_tensor(inside, device=flat.device)]
+            flat = 0.5 * (local + sign * (field.block(level) @ flat))
+        # 1 / (2 B(p+1, q+1)) = (C+1)! / (2 p! q!)
+        scale = math.factorial(self.order + 1) / (
+            2 * math.factorial(high) * math.factorial(self.order - high)
+        )
+        return scale * by_member(flat, h.shape[0])
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from torch import Tensor
 
 from gadcore.detectors.arrays import SavedModel
 from gadcore.detectors.base import Detector, Given, OnEpoch, Progress
-from gadcore.detectors.folds import assign_folds, folds_of
-from gadcore.detectors.held_out import on_own_scale
+from gadcore.detectors.held_out import assign_folds, folds_of, on_own_scale
 from gadcore.detectors.nn.devices import pick_device, thread_count
 from gadcore.detectors.nn.encoders import FIRST, SKIP, Encoder, make_encoder
 from gadcore.detectors.nn.receptive_field import Domain, Field, attribute_columns

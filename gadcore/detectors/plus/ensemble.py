@@ -36,10 +36,9 @@ import numpy as np
 
 from gadcore.detectors.accounts import Share
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, Given
-from gadcore.detectors.folds import assign_folds, folds_of
+from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, Given, Reporter
 from gadcore.detectors.heads import HeadTask
-from gadcore.detectors.held_out import spread_out, usable
+from gadcore.detectors.held_out import assign_folds, folds_of, spread_out, usable
 from gadcore.detectors.plus.bench import Bench, Judge, signed_weights
 from gadcore.detectors.plus.combine import (
     Array,
@@ -53,7 +52,6 @@ from gadcore.detectors.plus.directions import leading_directions
 from gadcore.detectors.plus.graph_cache import GraphCache, cache_of
 from gadcore.detectors.plus.members import KINDS, Member, Slot, kind_of
 from gadcore.detectors.plus.members.sphere import heaviest, read_spheres, spheres_of, write_spheres
-from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, percentile_ranks

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from gadcore.detectors.base import OnEpoch, Progress
-from gadcore.detectors.folds import assign_folds, fold_count, folds_of
+from gadcore.detectors.held_out import assign_folds, fold_count, folds_of
 from gadcore.detectors.nn.devices import pick_device
 from gadcore.detectors.nn.pretraining import pretrain
 from gadcore.detectors.nn.receptive_field import Domain, Field, attribute_columns

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
 
-from gadcore.detectors.accounts import Accountable
+from gadcore.detectors.accounts import Account, Accountable
 from gadcore.detectors.arrays import SavedModel
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 
 HOPS = 3  # largest k of ÂᵏX
@@ -75,6 +76,17 @@ class Member(Accountable):
     def score_new(self, cache: GraphCache) -> FloatArray:
         """(N',) the member's own score of every node of a grown graph."""
         raise NotImplementedError
+
+    @property
+    def part(self) -> Accountable:
+        """What accounts for the score, where that is not the member itself."""
+        raise NotImplementedError
+
+    def raw(self, variants: Variants) -> Array:
+        return self.part.raw(variants)
+
+    def account(self, variants: Variants) -> Account:
+        return self.part.account(variants)
 
     def write(self, slot: Slot) -> None:
         """Put arrays and the rest of its row where ``read`` finds them."""

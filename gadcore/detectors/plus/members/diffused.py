@@ -1,6 +1,6 @@
 """Diffused members of ``an+``: linear heads on attributes of the wider neighbourhood, where these are sparse.
 
-diffused evenly   on ΠX (walks.py)
+diffused evenly   on ΠX (graph_cache.py)
 diffused          on the same with Â for P, which counts a node less the more edges it has, and with columns
                   weighted by rarity
 
@@ -25,10 +25,9 @@ from gadcore.detectors.base import BOTH
 from gadcore.detectors.heads import FeatureTable, fitting_columns
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
-from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.graph_cache import DAMPING, SHORT, GraphCache, damped
 from gadcore.detectors.plus.members.base import HOPS, Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import Headed
-from gadcore.detectors.plus.walks import DAMPING, SHORT, damped
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray, Graph
 

@@ -17,14 +17,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from gadcore.detectors.accounts import Account
+from gadcore.detectors.accounts import Accountable
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NORMAL_ONLY
 from gadcore.detectors.heads import FeatureTable, Head, HeadTask, fit_head, score_heads
 from gadcore.detectors.plus.bench import Bench
-from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
 from gadcore.detectors.plus.members.base import HOPS, Member, PlannedFit, Slot, few
-from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 
 BACKGROUND = 200  # unlabelled nodes taken as weak normals
@@ -87,11 +85,9 @@ class Linear(Headed):
     def score_new(self, cache: GraphCache) -> FloatArray:
         return self.head.scores(cache.table(self.head.hops).z)
 
-    def raw(self, variants: Variants) -> Array:
-        return self.head.raw(variants)
-
-    def account(self, variants: Variants) -> Account:
-        return self.head.account(variants)
+    @property
+    def part(self) -> Accountable:
+        return self.head
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gadcore.detectors.accounts import Account
+from gadcore.detectors.accounts import Accountable
 from gadcore.detectors.arrays import SavedModel
 from gadcore.detectors.base import BOTH, Progress
 from gadcore.detectors.held_out import usable
@@ -21,7 +21,6 @@ from gadcore.detectors.plus.combine import Array, percentile_among
 from gadcore.detectors.plus.graph_cache import GraphCache
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.sphere.account import SphereAccount
-from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 from gadcore.metrics import percentile_ranks
 
@@ -113,11 +112,9 @@ class Sphere(Member):
         own = SphereAccount.of(saved.state["sphere"]["specs"][row], saved.arrays, f"{PREFIX}m{row}.")
         return {"row": row, "own": own, "spheres": lambda: saved.kept.get(PREFIX, lambda: _restored(saved))}
 
-    def raw(self, variants: Variants) -> Array:
-        return self.own.raw(variants)
-
-    def account(self, variants: Variants) -> Account:
-        return self.own.account(variants)
+    @property
+    def part(self) -> Accountable:
+        return self.own
 
 
 def read_spheres(saved: SavedModel) -> FittedSpheres | None:
