@@ -22,6 +22,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from gadcore.detectors.arrays import SavedModel, save_arrays
 from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import FloatArray, Graph
@@ -78,6 +80,7 @@ class Detector:
 
     name: ClassVar[str]
     needs: ClassVar[str] = BOTH  # least labels that fit accepts: BOTH, NORMAL_ONLY or NO_LABELS
+    fitted: ClassVar[tuple[str, ...]] = ()  # attributes to save, arrays or JSON, by name without underscores
     revision: ClassVar[int] = 1  # raised when a change of code, not of a parameter, changes the scores
 
     scores_: FloatArray
@@ -137,11 +140,14 @@ class Detector:
 
     def _write(self, saved: SavedModel) -> None:
         """Add what is fitted beside scores and figures: state (JSON), arrays, files."""
-        raise ModelError(f"The model {self.name!r} cannot be saved.")
+        for name in self.fitted:
+            value = getattr(self, name)
+            (saved.arrays if isinstance(value, np.ndarray) else saved.state)[name.strip("_")] = value
 
     def _read(self, saved: SavedModel) -> None:
         """Restore what ``_write`` added."""
-        raise ModelError(f"The model {self.name!r} cannot be loaded.")
+        for name in self.fitted:
+            setattr(self, name, {**saved.state, **saved.arrays}[name.strip("_")])
 
     def get_params(self) -> dict[str, Any]:
         """Constructor keywords and their values."""

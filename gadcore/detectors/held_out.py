@@ -61,10 +61,8 @@ def on_own_scale(
     return out
 
 
-def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> FloatArray | None:
+def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any]) -> FloatArray:
     """(n,) with ``values`` at ``nodes`` and nan elsewhere."""
-    if values is None:
-        return None
     out = np.full(n, np.nan, dtype=np.float32)
     out[nodes] = values
     return out
@@ -88,24 +86,19 @@ def assign_folds(
     count = min(folds, scarce)
     if count < 2:
         return {}
-    if previous and count < 2 * fold_count(previous):
-        count = fold_count(previous)
-    else:
-        previous = None
+    before = previous if previous and count < 2 * fold_count(previous) else {}
+    count = fold_count(before) or count
     rng = np.random.default_rng(seed)
     found: dict[str, int] = {}
     for part in (labels.normal, labels.anomalous):
-        sizes, fresh = np.zeros(count, dtype=np.int64), []
-        for node in rng.permutation(part):
-            name = str(graph.node_ids[node])
-            if previous and name in previous:
-                found[name] = previous[name]
-                sizes[previous[name]] += 1
-            else:
-                fresh.append(name)
-        for name in fresh:
-            found[name] = int(np.argmin(sizes))
-            sizes[found[name]] += 1
+        names = [str(graph.node_ids[node]) for node in rng.permutation(part)]
+        kept = {name: before[name] for name in names if name in before}
+        sizes = np.bincount(np.array(list(kept.values()), dtype=np.int64), minlength=count)
+        found |= kept
+        for name in names:
+            if name not in kept:
+                found[name] = int(np.argmin(sizes))
+                sizes[found[name]] += 1
     return found if _usable(graph, labels, found, count, one_class) else {}
 
 

@@ -9,6 +9,7 @@ rescales v and u by √((d+1)/(d+1−w)). So all variants are columns of one pro
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import Any
 
@@ -85,10 +86,9 @@ class Variants:
     def __init__(self, view: GraphView, node: int, removed: IntArray) -> None:
         self.view, self.node, self.removed = view, node, removed
         self._rows: list[FloatArray] = []
-        self._z: dict[int, Array] = {}
+        self._z, self._diffused = Shelf(sys.maxsize), Shelf(sys.maxsize)
         self._walks: dict[tuple[float, int], Array] = {}
         self._on_the_way: dict[tuple[float, bool], tuple[int, FloatArray, FloatArray]] = {}
-        self._diffused: dict[tuple[float, int, bool], tuple[Array, Array, Array]] = {}
 
     @property
     def count(self) -> int:
@@ -133,9 +133,7 @@ class Variants:
 
     def z(self, hops: int) -> Array:
         """(1 + edges, D): z⁽ᵏ⁾_v of every variant."""
-        if hops not in self._z:
-            self._z[hops] = self._sums(self.rows(hops))
-        return self._z[hops]
+        return self._z.get(hops, lambda: self._sums(self.rows(hops)))
 
     def nested(self, hops: int) -> tuple[list[IntArray], list[Any]]:
         """Node sets around v, ``nodes[0]`` the widest, and ``blocks[ℓ]`` = Â[nodes[ℓ+1], nodes[ℓ]]."""
@@ -189,12 +187,13 @@ class Variants:
 
     def diffused(self, alpha: float, steps: int, *, even: bool) -> tuple[Array, Array, Array]:
         """π (N, 1 + edges), π_u / ||x_u|| and (1 + edges, D) Σ_u π_u x_u / ||x_u||, of the variants in π."""
-        key = (alpha, steps, even)
-        if key not in self._diffused:
+
+        def found() -> tuple[Array, Array, Array]:
             walk = self.even_walk(alpha, steps) if even else self.walk(alpha, steps)
             rows = walk * self.view.inverse_norms(0)[:, None]
-            self._diffused[key] = walk, rows, self._sums(rows)
-        return self._diffused[key]
+            return walk, rows, self._sums(rows)
+
+        return self._diffused.get((alpha, steps, even), found)
 
     def _sums(self, rows: npt.NDArray[Any]) -> Array:
         """(1 + edges, D) Σ_u row_u x_u."""

@@ -126,11 +126,8 @@ def _home_angles(graph: Graph, centre: int, batch: Batch, place: dict[int, Point
     sketch = _sketches(graph, batch.rows, centre).tolist()
     if batch.hop == 1:
         return [tau * s for s in sketch]
-    angles = []
-    for parent, s in zip(batch.parents, sketch):
-        x, y = place[parent]
-        angles.append(atan2(y, x) + pi / 2 + 0.5 * (s - 0.5))
-    return angles
+    ways = [atan2(y, x) for x, y in map(place.__getitem__, batch.parents)]
+    return [way + pi / 2 + 0.5 * (s - 0.5) for way, s in zip(ways, sketch)]
 
 
 def _sketches(graph: Graph, rows: Sequence[int], centre: int) -> npt.NDArray[np.float64]:

@@ -14,7 +14,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.detectors.arrays import SavedModel
 from gadcore.detectors.base import Detector, Given, Reporter
 from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
 from gadcore.detectors.logistic import fit_logistic, fold_weights
@@ -34,6 +33,7 @@ class DeepWalk(Detector):
 
     name: ClassVar[str] = "deepwalk"
     revision: ClassVar[int] = 2
+    fitted: ClassVar[tuple[str, ...]] = ("_coefficients", "_intercept", "embedding_")
 
     seed: int = 0
     k: int = 32
@@ -46,7 +46,7 @@ class DeepWalk(Detector):
         self.basis_ = self.check_labels(labels)
         report = Reporter(given.on_epoch, self.walks + 2)
         self.embedding_ = self._embed(graph, report)
-        self._classify(labels, given.validation)
+        self._classify(self.embedding_, labels, given.validation)
         report.step(0.0 if self.auc_ is None else 1 - self.auc_, self.auc_, stage="classifier")
         self.history_ = report.history
 
@@ -65,10 +65,8 @@ class DeepWalk(Detector):
         report.step(0.0, stage="skip-gram")
         return found.copy()
 
-    def _classify(self, labels: Labels, validation: Labels | None) -> None:
-        z, y, rows = self.embedding_, labels.targets, labels.indices
-        if z is None:
-            return
+    def _classify(self, z: FloatArray, labels: Labels, validation: Labels | None) -> None:
+        y, rows = labels.targets, labels.indices
         fold = label_folds(y, FOLDS, self.seed)
         weights = [
             np.repeat(w[:, None], len(STRENGTHS), axis=1) for w in fold_weights(y, labels.weights, fold).T
@@ -90,16 +88,6 @@ class DeepWalk(Detector):
         if fold is not None:
             of_folds = np.stack([z @ w[:, best] + b[best] for w, b in heads])
             self.out_of_fold_ = on_own_scale(self.scores_, of_folds, rows, fold)
-
-    def _write(self, saved: SavedModel) -> None:
-        saved.state["intercept"] = self._intercept
-        saved.arrays["coefficients"] = self._coefficients
-        if self.embedding_ is not None:
-            saved.arrays["embedding"] = self.embedding_
-
-    def _read(self, saved: SavedModel) -> None:
-        self._coefficients, self._intercept = saved.arrays["coefficients"], saved.state["intercept"]
-        self.embedding_ = saved.arrays["embedding"]
 
 
 def random_walks(graph: Graph, length: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:

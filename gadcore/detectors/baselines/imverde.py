@@ -162,11 +162,8 @@ class _Walker:
 
 def _pairs(walks: npt.NDArray[np.int64]) -> tuple[IntArray, IntArray]:
     """Node pairs within WINDOW steps of each other, both ways."""
-    left, right = [], []
-    for gap in range(1, WINDOW + 1):
-        a, b = walks[:, :-gap].ravel(), walks[:, gap:].ravel()
-        left += [a, b]
-        right += [b, a]
+    ends = [(walks[:, :-gap].ravel(), walks[:, gap:].ravel()) for gap in range(1, WINDOW + 1)]
+    left, right = ([pair[way] for pair in ends for way in order] for order in ((0, 1), (1, 0)))
     return np.concatenate(left), np.concatenate(right)
 
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gadcore.detectors.arrays import SavedModel, dense
+from gadcore.detectors.arrays import dense
 from gadcore.detectors.base import NORMAL_ONLY, Detector, Given, Reporter
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
@@ -30,6 +30,7 @@ class Osvm(Detector):
 
     name: ClassVar[str] = "osvm"
     needs: ClassVar[str] = NORMAL_ONLY
+    fitted: ClassVar[tuple[str, ...]] = ("_support", "_dual", "_offset", "_gamma")
 
     seed: int = 0
     nu: float = 0.5
@@ -71,14 +72,6 @@ class Osvm(Detector):
             distance = own[:, None] + length[None, :] - 2 * np.asarray(block @ self._support.T)
             parts.append(self._offset - np.exp(-self._gamma * np.maximum(distance, 0)) @ self._dual)
         return np.concatenate(parts).astype(np.float32)
-
-    def _write(self, saved: SavedModel) -> None:
-        saved.arrays.update(support=self._support, dual=self._dual)
-        saved.state.update(offset=self._offset, gamma=self._gamma)
-
-    def _read(self, saved: SavedModel) -> None:
-        self._support, self._dual = saved.arrays["support"], saved.arrays["dual"]
-        self._offset, self._gamma = saved.state["offset"], saved.state["gamma"]
 
 
 def _hold_out(normal: IntArray, validation: Labels | None, seed: int) -> tuple[IntArray, IntArray]:

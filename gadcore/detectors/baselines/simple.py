@@ -85,6 +85,7 @@ class LabelPropagation(Detector):
 
     name: ClassVar[str] = "label-propagation"
     needs: ClassVar[str] = BOTH
+    fitted: ClassVar[tuple[str, ...]] = ("weights_", "alpha_", "labelled_")
 
     seed: int = 0
     alphas: Sequence[float] | None = None
@@ -125,14 +126,6 @@ class LabelPropagation(Detector):
         adjacency = normalised_adjacency(graph)
         shares = propagated_shares(adjacency, nodes, y, weight, self.alpha_, self.steps)
         return shares[:, 0].astype(np.float32)
-
-    def _write(self, saved: SavedModel) -> None:
-        saved.arrays["weights"] = self.weights_
-        saved.state.update(alpha=self.alpha_, labelled=self.labelled_)
-
-    def _read(self, saved: SavedModel) -> None:
-        self.weights_ = saved.arrays["weights"]
-        self.alpha_, self.labelled_ = saved.state["alpha"], saved.state["labelled"]
 
 
 def propagated_shares(
@@ -177,24 +170,19 @@ def _expected_length(size: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 def _flatten(trees: Sequence[Any], sample: int) -> dict[str, npt.NDArray[Any]]:
     """All trees as flat arrays; leaves point to themselves, so that a fixed number of steps ends in them."""
-    parts: dict[str, list[npt.NDArray[Any]]] = {
-        k: [] for k in ("left", "right", "feature", "threshold", "length")
-    }
+    parts: list[tuple[npt.NDArray[Any], ...]] = []
     roots, offset = [], 0
     norm = float(_expected_length(np.array(max(sample, 2)))) * len(trees)
     for tree in trees:
-        own = np.arange(tree.node_count)
         leaf = tree.children_left < 0
-        parts["left"].append(np.where(leaf, own, tree.children_left) + offset)
-        parts["right"].append(np.where(leaf, own, tree.children_right) + offset)
-        parts["feature"].append(np.where(leaf, 0, tree.feature))
-        parts["threshold"].append(np.where(leaf, np.inf, tree.threshold))
-        length = _depths(tree) + _expected_length(tree.n_node_samples)
-        parts["length"].append(np.where(leaf, length, 0.0) / norm)
+        sides = (np.where(leaf, np.arange(len(leaf)), s) for s in (tree.children_left, tree.children_right))
+        length = np.where(leaf, _depths(tree) + _expected_length(tree.n_node_samples), 0.0) / norm
+        feature, threshold = np.where(leaf, 0, tree.feature), np.where(leaf, np.inf, tree.threshold)
+        parts.append((*(side + offset for side in sides), feature, threshold, length))
         roots.append(offset)
         offset += tree.node_count
-    types = {"left": np.int32, "right": np.int32, "feature": np.int32}
-    flat = {key: np.concatenate(value).astype(types.get(key, np.float32)) for key, value in parts.items()}
+    names, types = ("left", "right", "feature", "threshold", "length"), (np.int32,) * 3 + (np.float32,) * 2
+    flat = {name: np.concatenate(p).astype(kind) for name, p, kind in zip(names, zip(*parts), types)}
     return {"root": np.array(roots, dtype=np.int32), **flat}
 
 

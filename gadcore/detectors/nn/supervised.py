@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import Detector, Given, OnEpoch, Progress
+from gadcore.detectors.base import Detector, Given, Progress
 from gadcore.detectors.held_out import assign_folds, folds_of, on_own_scale
 from gadcore.detectors.nn.devices import pick_device, thread_count
 from gadcore.detectors.nn.encoders import FIRST, SKIP, Encoder, make_encoder
@@ -115,7 +115,7 @@ class Supervised(Network):
             fold = folds_of(graph, labels, assigned) if assigned else None
             each = 1 if fold is None else 2 + int(fold.max())
             weights = self._first_weights(domain, self.grid() * each)
-            task = SupervisedTask(self, domain, weights, labels, fold, given.validation, given.on_epoch)
+            task = SupervisedTask(self, domain, weights, labels, fold, given)
             early = self.prepare(domain, weights, task)
             schedule = Schedule(self.epochs, self.lr, self.weight_decay, patience=self.patience)
             trained = train(task, schedule, on_epoch=given.on_epoch)
@@ -161,16 +161,15 @@ class SupervisedTask(Task):
         weights: Weights,
         labels: Labels,
         fold: npt.NDArray[np.int64] | None,
-        validation: Labels | None,
-        on_epoch: OnEpoch | None,
+        given: Given,
     ) -> None:
-        self.detector, self.weights, self.labels, self.on_epoch = detector, weights, labels, on_epoch
+        self.detector, self.weights, self.labels, self.on_epoch = detector, weights, labels, given.on_epoch
         hops = detector.encode().hops
         self.field = domain.field(labels.indices, hops)
         self.targets = torch.tensor(labels.targets.astype(np.float32), device=domain.device)
         self.seen = torch.tensor(_seen(labels, fold, weights.count), device=domain.device)
-        self._fold, self._validation = fold, validation
-        self._held = None if validation is None else domain.field(validation.indices, hops)
+        self._fold, self._validation = fold, given.validation
+        self._held = None if given.validation is None else domain.field(given.validation.indices, hops)
         self._last = torch.empty(0)
 
     def loss(self) -> Tensor:
@@ -203,7 +202,5 @@ def _seen(labels: Labels, fold: npt.NDArray[np.int64] | None, members: int) -> n
     """(M, n) weight of each label for each member: 0 where its fold is held out."""
     seen = np.tile(labels.weights.astype(np.float32), (members, 1))
     if fold is not None:
-        each = 2 + int(fold.max())
-        for member in range(members):
-            seen[member, fold == member % each - 1] = 0.0
+        seen[np.arange(members)[:, None] % (2 + int(fold.max())) - 1 == fold] = 0.0
     return seen

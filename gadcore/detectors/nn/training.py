@@ -65,8 +65,10 @@ class _Watch:
     tolerance: float = 0.0
     improved_at: int = 0
 
-    def see(self, values: Values, weights: Weights, epoch: int) -> None:
+    def see(self, values: Values | None, weights: Weights, epoch: int) -> None:
         """Keep weights that are as good as the best, within tolerance; only a gain renews patience."""
+        if values is None:
+            return
         known = np.nan_to_num(values, nan=-np.inf)
         members = np.flatnonzero((known >= self.best - self.tolerance) & np.isfinite(known))
         if (known > self.best).any():
@@ -98,7 +100,8 @@ def train(
     for epoch in range(1, schedule.epochs + 1):
         losses = _gradients(task, ones)
         if epoch % schedule.evaluate_every == 0 or epoch == schedule.epochs:
-            _evaluate(task, watch, epoch)
+            with torch.no_grad():
+                watch.see(task.evaluate(), weights, epoch)
         optimiser.step()
         progress = _progress(epoch, schedule.epochs, losses, watch, task.measures_auc, stage)
         history.append(progress)
@@ -127,13 +130,6 @@ def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
     parameters = weights.parameters()
     fused = parameters[0].device.type in ("cpu", "cuda")
     return torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=fused)
-
-
-def _evaluate(task: Task, watch: _Watch, epoch: int) -> None:
-    with torch.no_grad():
-        values = task.evaluate()
-    if values is not None:
-        watch.see(values, task.weights, epoch)
 
 
 def _progress(

@@ -8,6 +8,10 @@ Damped random walks tell how scores and attributes of the wider neighbourhood re
 
     Π = (1 − α) Σ_{s<S} α^s P^s + α^S P^S,   P = D̃⁻¹(A + I)
 
+Leading directions of unit-row ÂᵏX are the map and the one-class ranking before there are verdicts:
+
+    e_v = (z_v V) / σ,   V (D, r) leading right singular vectors, σ (r,) deviations of the columns of ZV
+
 Each part is made when it is first asked for. ``cache_of`` keeps those of the last graph, so that a retrain, a
 cold one too, does not make them again.
 """
@@ -15,6 +19,7 @@ cold one too, does not make them again.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,13 +27,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import compact, normalised_adjacency
-from gadcore.detectors.heads import FeatureTable
-from gadcore.graph import Features, Graph
+from gadcore.detectors.arrays import compact, inverse_norms, normalised_adjacency
+from gadcore.detectors.heads import FeatureTable, fitting_columns
+from gadcore.graph import Features, FloatArray, Graph
 from gadcore.shelf import Shelf
 
 DAMPING, LONG, SHORT = 0.9, 20, 10  # α, and S for scores and for attributes, which cost a product with X each
 BLOCK = 128  # columns walked at a time: they stay in the processor's cache
+DIRECTIONS = 32
+OVERSAMPLING, POWER_STEPS = 10, 3
+FLOOR = 0.01  # least deviation of a direction, relative to the largest
 
 
 class GraphCache:
@@ -82,3 +90,36 @@ def damped(step: Any, values: npt.NDArray[Any], steps: int) -> npt.NDArray[Any]:
             mass += start
         out[:, columns] = mass
     return out
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The map from ÂᵏX to whitened coordinates."""
+
+    hops: int
+    components: FloatArray  # (D, r), each column divided by the deviation of its coordinate
+
+    def embed(self, z: Features) -> FloatArray:
+        """(N, r), of ÂᵏX."""
+        found = np.asarray(z @ fitting_columns(self.components, z)) * inverse_norms(z)[:, None]
+        return found.astype(np.float32)
+
+
+def leading_directions(z: Features, hops: int, seed: int) -> Directions:
+    """Randomised SVD (Halko et al. 2011) of the unit rows of ÂᵏX; deterministic for a seed."""
+    scale = inverse_norms(z)[:, None]
+    rank = max(1, min(DIRECTIONS, min(z.shape) - 1))
+    rng = np.random.default_rng(seed)
+    sketch: npt.NDArray[Any] = rng.normal(size=(z.shape[1], min(rank + OVERSAMPLING, z.shape[1])))
+    for _ in range(POWER_STEPS):
+        sketch, _ = np.linalg.qr(np.asarray(z.T @ (scale * (scale * np.asarray(z @ sketch)))))
+    small = scale * np.asarray(z @ sketch)  # (N, r + oversampling)
+    values, vectors = np.linalg.eigh(small.T @ small)
+    basis = sketch @ vectors[:, np.argsort(-values)[:rank]]
+    coordinates = scale * np.asarray(z @ basis)
+    deviation = coordinates.std(axis=0)
+    # One-hot columns of two attributes have equal sums: that direction is rounding noise, not to be whitened.
+    kept = deviation > FLOOR * max(float(deviation.max()), 1e-9)
+    if not kept.any():
+        return Directions(hops, basis[:, :1].astype(np.float32))
+    return Directions(hops, (basis[:, kept] / deviation[kept]).astype(np.float32))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gadcore.detectors.accounts import Account, Accountable
 from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import BOTH
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
@@ -52,6 +53,7 @@ class Member(Accountable):
     """A fitted member. ``ranks`` are those of the judged nodes, by models that did not see their labels."""
 
     kind: ClassVar[str]  # its name in saved models
+    bases: ClassVar[tuple[str, ...]] = (BOTH,)  # the labels that it can be fitted with
     embeds: ClassVar[bool] = False  # whether the embedding of the model can be its own
 
     name: str
@@ -61,7 +63,7 @@ class Member(Accountable):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        """The fits that suit these labels and this graph."""
+        """The fits that suit this graph, for labels among ``bases``."""
         return []
 
     @property

@@ -21,7 +21,6 @@ import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Account, linear_account
 from gadcore.detectors.arrays import row_normalised
-from gadcore.detectors.base import BOTH
 from gadcore.detectors.heads import FeatureTable, fitting_columns
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
@@ -52,9 +51,8 @@ class Diffused(Headed):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        if bench.model.basis_ != BOTH or not suits_diffusion(bench.cache.graph):
-            return []
-        return [PlannedFit(partial(cls._fit, even)) for even in (False, True)]
+        ways = (False, True) if suits_diffusion(bench.cache.graph) else ()
+        return [PlannedFit(partial(cls._fit, even)) for even in ways]
 
     @classmethod
     def _fit(cls, even: bool, bench: Bench, done: Sequence[Member]) -> list[Member]:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gadcore.detectors.accounts import Account
-from gadcore.detectors.base import BOTH
 from gadcore.detectors.baselines.simple import TRACE, propagated_shares
 from gadcore.detectors.logistic import fold_weights
 from gadcore.detectors.plus.bench import Bench, signed_weights
@@ -37,7 +36,7 @@ class Propagation(Member):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(cls._fit)] if bench.model.basis_ == BOTH else []
+        return [PlannedFit(cls._fit)]
 
     @classmethod
     def _fit(cls, bench: Bench, done: Sequence[Member]) -> list[Member]:

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gadcore.detectors.accounts import Account
-from gadcore.detectors.base import BOTH
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import DAMPING, LONG, GraphCache, damped
@@ -36,7 +35,7 @@ class Smoothed(Headed):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(partial(cls._fit, hops)) for hops in (2, 3)] if bench.model.basis_ == BOTH else []
+        return [PlannedFit(partial(cls._fit, hops)) for hops in (2, 3)]
 
     @classmethod
     def _fit(cls, hops: int, bench: Bench, done: Sequence[Member]) -> list[Member]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gadcore.detectors.accounts import Accountable
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import BOTH, Progress
+from gadcore.detectors.base import Progress
 from gadcore.detectors.held_out import usable
 from gadcore.detectors.plus.bench import Bench, Judge
 from gadcore.detectors.plus.combine import Array, percentile_among
@@ -45,7 +45,7 @@ class Sphere(Member):
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
         model, earlier = bench.model, bench.earlier
-        if model.basis_ != BOTH or not _grid(model.lambdas):
+        if not _grid(model.lambdas):
             return []
         warm = earlier is not None and earlier.spheres_ is not None
         return [PlannedFit(cls._fit, model.warm_epochs if warm else model.epochs)]
@@ -80,20 +80,18 @@ class Sphere(Member):
 
     @classmethod
     def _members(cls, found: FittedSpheres, judge: Judge) -> list[Member]:
-        arrays, members = found.arrays(folds=False), list[Member]()
-        for row, spec in enumerate(found.specs):
-            own = SphereAccount.of(asdict(spec), arrays, f"m{row}.")
-            members.append(
-                cls(
-                    name=f"sphere λ={spec.lambda_:g}",
-                    scores=found.scores[row],
-                    ranks=_ranks(found, row, judge),
-                    spheres=lambda: found,
-                    row=row,
-                    own=own,
-                )
+        arrays = found.arrays(folds=False)
+        return [
+            cls(
+                name=f"sphere λ={spec.lambda_:g}",
+                scores=found.scores[row],
+                ranks=_ranks(found, row, judge),
+                spheres=lambda: found,
+                row=row,
+                own=SphereAccount.of(asdict(spec), arrays, f"m{row}."),
             )
-        return members
+            for row, spec in enumerate(found.specs)
+        ]
 
     def prior(self, labels: float, basis: str, *, validated: bool = False) -> float:
         return 1 / 3  # three of them, one per λ

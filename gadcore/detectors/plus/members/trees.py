@@ -18,7 +18,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Accountable
-from gadcore.detectors.base import BOTH
 from gadcore.detectors.boosters import BoostedTrees, as_matrix, boosted, stacked
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.bench import Bench
@@ -47,8 +46,6 @@ class Trees(Member):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        if bench.model.basis_ != BOTH:
-            return []
         if suits_trees(bench.cache.graph):
             return [PlannedFit(partial(cls._fit, hops, False)) for hops in (2, 0)]
         return [PlannedFit(partial(cls._fit, 1, True))] if len(bench.labels.anomalous) >= ENOUGH else []

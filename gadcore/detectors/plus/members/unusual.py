@@ -2,7 +2,7 @@
 
 attributes      ||z_v − z̄||²            z: standardised columns of dense X, unit rows of sparse X
 residual        ||z_v − z̄_N(v)||²       against the mean of the neighbours (isolated nodes: the median)
-neighbourhood   ||e_v − ē||²             e: leading whitened directions of Â²X (directions.py)
+neighbourhood   ||e_v − ē||²             e: leading whitened directions of Â²X (graph_cache.py)
 
 Parts of the first two are squares, column by column; of the third, by its gradient from the zero baseline.
 
@@ -33,8 +33,7 @@ from gadcore.detectors.arrays import (
 from gadcore.detectors.base import NO_LABELS, NORMAL_ONLY
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
-from gadcore.detectors.plus.directions import Directions
-from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.graph_cache import Directions, GraphCache
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import SOME
 from gadcore.detectors.surroundings import Variants
@@ -94,6 +93,8 @@ def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
 class Unusual(Member):
     """What the three share."""
 
+    bases: ClassVar[tuple[str, ...]] = (NO_LABELS, NORMAL_ONLY)
+
     def prior(self, labels: float, basis: str, *, validated: bool = False) -> float:
         """Beside normal labels less the more of them there are."""
         return SOME / (SOME + labels) / 3 if basis == NORMAL_ONLY else 1.0
@@ -109,7 +110,7 @@ class Attributes(Unusual):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(_fit_unusual)] if bench.model.basis_ in (NO_LABELS, NORMAL_ONLY) else []
+        return [PlannedFit(_fit_unusual)]
 
     def score_new(self, cache: GraphCache) -> FloatArray:
         return attribute_distance(self.scale, cache.graph)
@@ -229,16 +230,11 @@ def _fit_unusual(bench: Bench, done: Sequence[Member]) -> list[Member]:
     second = cache.kept("residual", lambda: neighbour_residual(scale, cache.graph))
     third = np.square(bench.embedding - bench.centre).sum(axis=1).astype(np.float32)
     bench.report.step(float(np.mean(third)), stage="unusual nodes")
+    own: dict[str, Any] = {"directions": bench.directions, "centre": bench.centre}
     return [
         Attributes(name="attributes", scores=first, ranks=judge.ranks(first, ()), scale=scale),
         Residual(name="residual", scores=second, ranks=judge.ranks(second, ()), scale=scale),
-        UnusualNeighbourhood(
-            name="neighbourhood",
-            scores=third,
-            ranks=judge.ranks(third, ()),
-            directions=bench.directions,
-            centre=bench.centre,
-        ),
+        UnusualNeighbourhood(name="neighbourhood", scores=third, ranks=judge.ranks(third, ()), **own),
     ]
 
 
