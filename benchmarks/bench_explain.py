@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.large_graph import pubmed_or_random
-from gadcore.detectors.plus import AnPlus
+from gadcore.detectors.plus.ensemble import AnPlus
 from gadcore.errors import InputError
 from gadcore.insight.explain import explain
 from gadcore.studies.splits import few_label_split

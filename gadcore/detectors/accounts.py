@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from gadcore.detectors.arrays import dense
 from gadcore.detectors.surroundings import Array, Variants
 
 
@@ -114,13 +114,4 @@ def linear_account(
 
 def dense_row(x: Any, node: int) -> Array:
     """Attributes of one node."""
-    row = x[[node]]
-    dense: Array = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64)
-    return dense.ravel()
-
-
-def unit_rows(x: Array) -> Array:
-    """Rows of Euclidean length 1; zero rows stay zero."""
-    norm = np.linalg.norm(x, axis=1, keepdims=True)
-    unit: Array = np.divide(x, norm, out=np.zeros_like(x), where=norm > 0)
-    return unit
+    return dense(x[[node]], np.float64).ravel()

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,10 @@ from safetensors.numpy import load_file, save_file
 
 from gadcore.errors import ModelError
 from gadcore.graph import Features, Graph
+from gadcore.shelf import Shelf
 
 DENSE_ABOVE = 1 / 3  # share of non-zeros from which CSR (8 bytes each) takes more room than dense float32
 MODEL_FILE = "model.safetensors"
-T = TypeVar("T")
 Arrays = dict[str, npt.NDArray[Any]]
 Array64 = npt.NDArray[np.float64]
 
@@ -49,6 +49,16 @@ def propagate(graph: Graph, k: int) -> list[Features]:
     return steps
 
 
+def dense(x: Features, kind: Any = None) -> npt.NDArray[Any]:
+    """Rows as a dense array, of a type if one is given."""
+    return np.asarray(x.toarray() if sp.issparse(x) else x, dtype=kind)
+
+
+def inverse(values: Array64) -> Array64:
+    """1 / values, 0 where that is 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
 def compact(x: Features) -> Features:
     """The smaller of CSR and dense float32."""
     if not sp.issparse(x):
@@ -62,16 +72,14 @@ def row_normalised(x: Features) -> Features:
     """Rows scaled to Euclidean length 1; zero rows stay zero."""
     if sp.issparse(x):
         length = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
-        scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-        return sp.csr_array(sp.diags_array(scale.astype(np.float32)) @ x)
+        return sp.csr_array(sp.diags_array(inverse(length).astype(np.float32)) @ x)
     length = np.linalg.norm(x, axis=1, keepdims=True)
     return np.divide(x, length, out=np.zeros_like(x), where=length > 0)
 
 
 def inverse_norms(z: Features) -> Array64:
     """1 / ||z_v||₂ per row, 0 for empty rows."""
-    norm = np.sqrt(row_squares(z))
-    return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 0.0)
+    return inverse(np.sqrt(row_squares(z)))
 
 
 def row_squares(z: Features) -> Array64:
@@ -96,8 +104,7 @@ def column_moments(z: Features) -> tuple[Array64, Array64]:
 
 def share_scale(x: Any) -> npt.NDArray[np.float32]:
     """(n,) 1 / Σ_d |x_vd| of each row of a sparse matrix; 0 for an empty row."""
-    total = np.asarray(abs(x).sum(axis=1), dtype=np.float64).ravel()
-    return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0).astype(np.float32)
+    return inverse(np.asarray(abs(x).sum(axis=1), dtype=np.float64).ravel()).astype(np.float32)
 
 
 def check_columns(trained: int, present: int) -> None:
@@ -134,16 +141,9 @@ class SavedModel:
     folder: Path
     state: dict[str, Any]
     arrays: Arrays
-    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    kept: Shelf = field(default_factory=lambda: Shelf(1), repr=False)  # what was made of it
 
     @property
     def own(self) -> Arrays:
         """Arrays beside those that every model has."""
         return {name: array for name, array in self.arrays.items() if name not in ("scores", "out_of_fold")}
-
-    def kept(self, key: str, make: Callable[[], T]) -> T:
-        """What ``make`` gave when this key was first asked for."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: T = self._kept[key]
-        return found

@@ -22,8 +22,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from gadcore.detectors.arrays import SavedModel, save_arrays
-from gadcore.errors import LabelError, ModelError
+from gadcore.errors import Cancelled, LabelError, ModelError
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
 
@@ -45,6 +47,25 @@ class Progress:
 OnEpoch = Callable[[Progress], bool | None]  # True asks the fit to stop
 
 
+class Reporter:
+    """Collects and passes on the Progress of a fit; raises ``Cancelled`` when the listener asks to stop."""
+
+    def __init__(self, on_epoch: OnEpoch | None, epochs: int) -> None:
+        self.history: list[Progress] = []
+        self.epochs = epochs
+        self._on_epoch = on_epoch
+
+    def step(self, loss: float, auc: float | None = None, stage: str = "training") -> None:
+        """One more of ``epochs`` steps is done."""
+        self.listen(Progress(len(self.history) + 1, self.epochs, loss, auc, stage))
+
+    def listen(self, progress: Progress) -> None:
+        """Record a report made elsewhere, pass it on, and stop if asked to."""
+        self.history.append(progress)
+        if self._on_epoch is not None and self._on_epoch(progress):
+            raise Cancelled(f"Stopped on request after step {progress.epoch} of {progress.epochs}.")
+
+
 @dataclass(frozen=True)
 class Given:
     """What a fit may be given beside graph and labels."""
@@ -59,6 +80,7 @@ class Detector:
 
     name: ClassVar[str]
     needs: ClassVar[str] = BOTH  # least labels that fit accepts: BOTH, NORMAL_ONLY or NO_LABELS
+    fitted: ClassVar[tuple[str, ...]] = ()  # attributes to save, arrays or JSON, by name without underscores
     revision: ClassVar[int] = 1  # raised when a change of code, not of a parameter, changes the scores
 
     scores_: FloatArray
@@ -118,11 +140,14 @@ class Detector:
 
     def _write(self, saved: SavedModel) -> None:
         """Add what is fitted beside scores and figures: state (JSON), arrays, files."""
-        raise ModelError(f"The model {self.name!r} cannot be saved.")
+        for name in self.fitted:
+            value = getattr(self, name)
+            (saved.arrays if isinstance(value, np.ndarray) else saved.state)[name.strip("_")] = value
 
     def _read(self, saved: SavedModel) -> None:
         """Restore what ``_write`` added."""
-        raise ModelError(f"The model {self.name!r} cannot be loaded.")
+        for name in self.fitted:
+            setattr(self, name, {**saved.state, **saved.arrays}[name.strip("_")])
 
     def get_params(self) -> dict[str, Any]:
         """Constructor keywords and their values."""

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Account, Accountable, dense_row
+from gadcore.detectors.arrays import dense
 from gadcore.detectors.surroundings import Array, Variants
 from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, IntArray
@@ -163,7 +164,7 @@ def stacked(powers: Sequence[Features], nodes: IntArray, sparse: bool) -> Featur
     """Rows of [X, ÂX, …] side by side; kept sparse or dense as in training, since absent means missing."""
     if sparse:
         return sp.hstack([sp.csr_array(z[nodes]) for z in powers], format="csr")
-    return np.hstack([np.asarray(z[nodes].toarray() if sp.issparse(z) else z[nodes]) for z in powers])
+    return np.hstack([dense(z[nodes]) for z in powers])
 
 
 def boosted(

@@ -12,12 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Account, Accountable, linear_account
-from gadcore.detectors.arrays import check_columns, column_moments, inverse_norms
+from gadcore.detectors.arrays import check_columns, column_moments, dense, inverse, inverse_norms
 from gadcore.detectors.held_out import fold_auc, usable
-from gadcore.detectors.logistic import balanced, fit_logistic
+from gadcore.detectors.logistic import fit_logistic, fold_weights
 from gadcore.detectors.surroundings import GraphView, Variants
 from gadcore.graph import Features, FloatArray, IntArray
 from gadcore.graph.labels import Labels
@@ -64,12 +63,7 @@ class Head(Accountable):
 
     def state(self) -> dict[str, Any]:
         """JSON-able rest of the coefficient."""
-        return {
-            "hops": self.hops,
-            "unit": self.unit,
-            "intercept": self.intercept,
-            "strength": self.strength,
-        }
+        return {name: getattr(self, name) for name in ("hops", "unit", "intercept", "strength")}
 
     def scores(self, z: Features) -> FloatArray:
         """f of every row of the features that the head was fitted on."""
@@ -111,11 +105,7 @@ class Head(Accountable):
         return found
 
     def _inverse(self, z: Array) -> Array:
-        if not self.unit:
-            return np.ones(len(z))
-        norm = np.linalg.norm(z, axis=1)
-        inverse: Array = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
-        return inverse
+        return inverse(np.linalg.norm(z, axis=1)) if self.unit else np.ones(len(z))
 
 
 @dataclass(frozen=True)
@@ -157,16 +147,9 @@ class HeadTask:
     ) -> Self:
         """A task with these values of C to choose from, or with the usual ones."""
         held = validation if usable(validation) else Labels.none()
-        return cls(
-            labels.indices,
-            labels.targets,
-            labels.weights,
-            held.indices,
-            held.targets,
-            None if len(held) else fold,
-            np.asarray(STRENGTHS if strengths is None else strengths, dtype=np.float64),
-            cautious,
-        )
+        judged = held.indices, held.targets, None if len(held) else fold
+        grid = np.asarray(STRENGTHS if strengths is None else strengths, dtype=np.float64)
+        return cls(labels.indices, labels.targets, labels.weights, *judged, grid, cautious)
 
 
 def fit_head(task: HeadTask, table: FeatureTable, hops: int, *, unit: bool = True) -> FittedHead:
@@ -214,8 +197,7 @@ def score_heads(heads: Sequence[Head], table: FeatureTable) -> FloatArray:
 
 def dense_rows(z: Features, nodes: IntArray, unit: bool) -> Array:
     """These rows as a dense float64 array, of unit length when asked."""
-    rows = z[nodes]
-    rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+    rows = dense(z[nodes], np.float64)
     return rows * inverse_norms(rows)[:, None] if unit else rows
 
 
@@ -236,11 +218,8 @@ def _decision(z: Features, coefficients: npt.NDArray[Any], intercepts: Array, in
 
 def _problems(task: HeadTask) -> tuple[Array, Array]:
     """Row weights (n, M) and strengths (M,): the whole label set first, then each fold left out."""
-    columns = [balanced(task.y, task.weight)]
-    for f in range(task.n_folds):
-        columns.append(balanced(task.y, np.where(task.fold == f, 0.0, task.weight)))
-    c = len(task.strengths)
-    return np.repeat(np.stack(columns, axis=1), c, axis=1), np.tile(task.strengths, task.n_folds + 1)
+    weights = fold_weights(task.y, task.weight, task.fold)
+    return np.repeat(weights, len(task.strengths), axis=1), np.tile(task.strengths, weights.shape[1])
 
 
 def _held_out(rows: Array, w: Array, b: Array, fold: IntArray, c: int) -> Array:

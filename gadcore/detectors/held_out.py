@@ -1,4 +1,7 @@
-"""Held-out labels: which labels a model is fitted without, and how well it ranks them."""
+"""Held-out labels: which labels a model is fitted without, and how well it ranks them.
+
+Folds by node id stay the same from run to run, so that no warm member saw the labels that judge it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.graph import FloatArray, IntArray
+from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, midranks
 
@@ -58,10 +61,57 @@ def on_own_scale(
     return out
 
 
-def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any] | None) -> FloatArray | None:
+def spread_out(n: int, nodes: IntArray, values: npt.NDArray[Any]) -> FloatArray:
     """(n,) with ``values`` at ``nodes`` and nan elsewhere."""
-    if values is None:
-        return None
     out = np.full(n, np.nan, dtype=np.float32)
     out[nodes] = values
     return out
+
+
+def assign_folds(
+    graph: Graph,
+    labels: Labels,
+    folds: int,
+    *,
+    seed: int,
+    one_class: bool = False,
+    previous: dict[str, int] | None = None,
+) -> dict[str, int]:
+    """Node id -> fold, each class spread evenly; {} when labels do not suffice for two folds.
+
+    Labels of ``previous`` keep their fold; new ones go to the fold that has fewest of their class. When
+    there are labels for twice as many folds, all are dealt anew.
+    """
+    scarce = len(labels.normal) if one_class else min(len(labels.normal), len(labels.anomalous))
+    count = min(folds, scarce)
+    if count < 2:
+        return {}
+    before = previous if previous and count < 2 * fold_count(previous) else {}
+    count = fold_count(before) or count
+    rng = np.random.default_rng(seed)
+    found: dict[str, int] = {}
+    for part in (labels.normal, labels.anomalous):
+        names = [str(graph.node_ids[node]) for node in rng.permutation(part)]
+        kept = {name: before[name] for name in names if name in before}
+        sizes = np.bincount(np.array(list(kept.values()), dtype=np.int64), minlength=count)
+        found |= kept
+        for name in names:
+            if name not in kept:
+                found[name] = int(np.argmin(sizes))
+                sizes[found[name]] += 1
+    return found if _usable(graph, labels, found, count, one_class) else {}
+
+
+def fold_count(assigned: dict[str, int]) -> int:
+    return 1 + max(assigned.values()) if assigned else 0
+
+
+def folds_of(graph: Graph, labels: Labels, assigned: dict[str, int]) -> IntArray:
+    """Fold of each label, in the order of ``labels.indices``."""
+    return np.array([assigned[str(graph.node_ids[node])] for node in labels.indices], dtype=np.int64)
+
+
+def _usable(graph: Graph, labels: Labels, found: dict[str, int], count: int, one_class: bool) -> bool:
+    """Every fold holds out, and leaves, at least one label of each class that counts."""
+    parts = (labels.normal,) if one_class else (labels.normal, labels.anomalous)
+    return all(len({found[str(graph.node_ids[node])] for node in part}) == count for part in parts)

@@ -37,6 +37,13 @@ def balanced(y: npt.NDArray[Any], weight: Array | None = None) -> Array:
     return out
 
 
+def fold_weights(y: npt.NDArray[Any], weight: Array, fold: npt.NDArray[Any] | None) -> Array:
+    """(n, 1 + folds) balanced weights: of all labels first, then without those of each fold."""
+    folds = 0 if fold is None else int(fold.max()) + 1
+    left = [balanced(y, np.where(fold == f, 0.0, weight)) for f in range(folds)]
+    return np.stack([balanced(y, weight), *left], axis=1)
+
+
 def fit_logistic(
     rows: npt.NDArray[Any], y: npt.NDArray[Any], weights: Array, strengths: Array
 ) -> tuple[Array, Array]:

@@ -9,10 +9,9 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gadcore.detectors import specs
 from gadcore.detectors.arrays import SavedModel, load_arrays
 from gadcore.detectors.base import BOTH, NO_LABELS, NORMAL_ONLY, Detector
-from gadcore.detectors.specs import Parameters
+from gadcore.detectors.specs import PARAMETERS, Parameters
 from gadcore.errors import ModelError
 
 if TYPE_CHECKING:
@@ -27,73 +26,37 @@ class Entry:
     target: str  # "module:Class" under gadcore.detectors
     needs: str
     title: str
-    parameters: Parameters = ()
     account: str = (
-        ""  # "module:function" that splits the score of a saved model, without torch; none if empty
+        ""  # module whose ``shares`` splits the score of a saved model, without torch; none if empty
     )
+
+    @property
+    def parameters(self) -> Parameters:
+        """Keywords of the class."""
+        return PARAMETERS[self.name]
 
 
 _ENTRIES = (
-    Entry("an+", "plus:AnPlus", NO_LABELS, "AN+ ensemble (default)", specs.AN_PLUS, "plus.ensemble:shares"),
-    Entry("an", "sphere.hypersphere:AN", BOTH, "Ours-AN (paper)", specs.AN, "sphere.account:shares"),
-    Entry("n", "sphere.hypersphere:N", NORMAL_ONLY, "Ours-N (paper)", specs.SPHERE, "sphere.account:shares"),
-    Entry("osvm", "baselines.osvm:Osvm", NORMAL_ONLY, "One-class SVM on attributes", specs.OSVM),
+    Entry("an+", "plus.ensemble:AnPlus", NO_LABELS, "AN+ ensemble (default)", "plus.ensemble"),
+    Entry("an", "sphere.hypersphere:AN", BOTH, "Ours-AN (paper)", "sphere.account"),
+    Entry("n", "sphere.hypersphere:N", NORMAL_ONLY, "Ours-N (paper)", "sphere.account"),
+    Entry("osvm", "baselines.osvm:Osvm", NORMAL_ONLY, "One-class SVM on attributes"),
+    Entry("doc-n", "baselines.deep_one_class:DocN", NORMAL_ONLY, "DOC-N: deep one-class on attributes"),
+    Entry("doc-an", "baselines.deep_one_class:DocAn", BOTH, "DOC-AN: the same with the AUC term"),
+    Entry("dsad", "baselines.deep_one_class:Dsad", BOTH, "DSAD: deep semi-supervised one-class"),
+    Entry("nn", "baselines.classifiers:Nn", BOTH, "NN: classifier on attributes"),
+    Entry("slgcn", "baselines.classifiers:Slgcn", BOTH, "SLGCN: GCN classifier"),
+    Entry("deepwalk", "baselines.deepwalk:DeepWalk", BOTH, "DeepWalk + logistic regression"),
+    Entry("dominant", "baselines.dominant:Dominant", NO_LABELS, "Dominant: graph auto-encoder"),
+    Entry("imverde", "baselines.imverde:ImVerde", BOTH, "ImVerde: diminished random walks"),
+    Entry("appnp", "baselines.classifiers:Appnp", BOTH, "APPNP classifier"),
+    Entry("bwgnn", "baselines.classifiers:Bwgnn", BOTH, "BWGNN: Beta wavelet classifier"),
+    Entry("sgc-lr", "baselines.linear:SgcLr", BOTH, "Logistic regression on ÂᵏX", "baselines.linear"),
+    Entry("xgb-graph", "baselines.trees:XgbGraph", BOTH, "Boosted trees on [X, ÂX, Â²X]", "baselines.trees"),
     Entry(
-        "doc-n",
-        "baselines.deep_one_class:DocN",
-        NORMAL_ONLY,
-        "DOC-N: deep one-class on attributes",
-        specs.DOC_N,
+        "isolation-forest", "baselines.simple:IsolationForest", NO_LABELS, "Isolation forest on attributes"
     ),
-    Entry(
-        "doc-an", "baselines.deep_one_class:DocAn", BOTH, "DOC-AN: the same with the AUC term", specs.DOC_AN
-    ),
-    Entry(
-        "dsad",
-        "baselines.deep_one_class:Dsad",
-        BOTH,
-        "specs.DSAD: deep semi-supervised one-class",
-        specs.DSAD,
-    ),
-    Entry("nn", "baselines.classifiers:Nn", BOTH, "NN: classifier on attributes", specs.CLASSIFIER),
-    Entry("slgcn", "baselines.classifiers:Slgcn", BOTH, "SLGCN: GCN classifier", specs.CLASSIFIER),
-    Entry("deepwalk", "baselines.deepwalk:DeepWalk", BOTH, "DeepWalk + logistic regression", specs.DEEPWALK),
-    Entry(
-        "dominant", "baselines.dominant:Dominant", NO_LABELS, "Dominant: graph auto-encoder", specs.DOMINANT
-    ),
-    Entry("imverde", "baselines.imverde:ImVerde", BOTH, "ImVerde: diminished random walks", specs.IMVERDE),
-    Entry("appnp", "baselines.classifiers:Appnp", BOTH, "specs.APPNP classifier", specs.APPNP),
-    Entry("bwgnn", "baselines.classifiers:Bwgnn", BOTH, "specs.BWGNN: Beta wavelet classifier", specs.BWGNN),
-    Entry(
-        "sgc-lr",
-        "baselines.linear:SgcLr",
-        BOTH,
-        "Logistic regression on ÂᵏX",
-        specs.SGC_LR,
-        "baselines.linear:shares",
-    ),
-    Entry(
-        "xgb-graph",
-        "baselines.trees:XgbGraph",
-        BOTH,
-        "Boosted trees on [X, ÂX, Â²X]",
-        specs.XGB_GRAPH,
-        "baselines.trees:shares",
-    ),
-    Entry(
-        "isolation-forest",
-        "baselines.simple:IsolationForest",
-        NO_LABELS,
-        "Isolation forest on attributes",
-        specs.ISOLATION_FOREST,
-    ),
-    Entry(
-        "label-propagation",
-        "baselines.simple:LabelPropagation",
-        BOTH,
-        "Label propagation on edges",
-        specs.LABEL_PROPAGATION,
-    ),
+    Entry("label-propagation", "baselines.simple:LabelPropagation", BOTH, "Label propagation on edges"),
 )
 
 REGISTRY: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
@@ -138,7 +101,7 @@ def load_detector(folder: Path) -> Detector:
 def shares_of(saved: SavedModel) -> list[Share]:
     """What the score of a saved model is a sum of; [] for a model that keeps no account."""
     entry = REGISTRY.get(str(saved.state["name"]))
-    found: list[Share] = _named(entry.account)(saved) if entry is not None and entry.account else []
+    found: list[Share] = _named(f"{entry.account}:shares")(saved) if entry and entry.account else []
     return found
 
 

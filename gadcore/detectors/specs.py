@@ -68,49 +68,42 @@ FOLDS = Parameter(
 )
 WARM_EPOCHS = Parameter("warm_epochs", 50)
 DEVICE, THREADS = Parameter("device", "auto"), Parameter("threads", None)
+TREES = Parameter("trees", 200, "Trees", "Number of trees.", least=1)
 STRENGTHS = Parameter("strengths", None)
 BALANCED = Parameter("balanced", False)
 
-SPHERE = (
-    *(SEED, ENCODER, WIDTH, K, DEPTH, SKIP, EPOCHS, LR, PATIENCE, FOLDS, WARM_EPOCHS),
+SPHERE = (SEED, ENCODER, WIDTH, K, DEPTH, SKIP, EPOCHS, LR, PATIENCE, FOLDS, WARM_EPOCHS, DEVICE, THREADS)
+SUPERVISED = (SEED, WIDTH, K, DEPTH, EPOCHS, LR, WEIGHT_DECAY, PATIENCE, FOLDS, DEVICE, THREADS)
+ENSEMBLE = (
+    *(SEED, Parameter("lambdas", None), WIDTH, K, EPOCHS, WARM_EPOCHS, PATIENCE, FOLDS, STRENGTHS),
     *(DEVICE, THREADS),
 )
-SUPERVISED = (SEED, WIDTH, K, DEPTH, EPOCHS, LR, WEIGHT_DECAY, PATIENCE, FOLDS, DEVICE, THREADS)
 CLASSIFIER = (*SUPERVISED, BALANCED)
 
-AN_PLUS = but(
-    (
-        *(SEED, Parameter("lambdas", None), WIDTH, K, EPOCHS, WARM_EPOCHS, PATIENCE, FOLDS, STRENGTHS),
-        *(DEVICE, THREADS),
+PARAMETERS: dict[str, Parameters] = {
+    "an+": but(ENSEMBLE, epochs=300, warm_epochs=20, patience=60),
+    "an": (*SPHERE, LAMBDA),
+    "n": SPHERE,
+    "osvm": (SEED, Parameter("nu", 0.5)),
+    "doc-n": but((*SPHERE, WEIGHT_DECAY), encoder="mlp", weight_decay=1e-6),
+    "doc-an": but((*SPHERE, LAMBDA), encoder="mlp"),
+    "dsad": but((*SUPERVISED, ETA, Parameter("pretrain_epochs", 100)), weight_decay=1e-6),
+    "nn": CLASSIFIER,
+    "slgcn": CLASSIFIER,
+    "deepwalk": (
+        *(SEED, K, Parameter("length", 80), Parameter("walks", 10), Parameter("window", 10)),
+        replace(EPOCHS, default=1),
     ),
-    epochs=300,
-    warm_epochs=20,
-    patience=60,
-)
-AN = (*SPHERE, LAMBDA)
-OSVM = (SEED, Parameter("nu", 0.5))
-DOC_N = (*but(SPHERE, encoder="mlp"), but((WEIGHT_DECAY,), weight_decay=1e-6)[0])
-DOC_AN = but(AN, encoder="mlp")
-DSAD = (*but(SUPERVISED, weight_decay=1e-6), ETA, Parameter("pretrain_epochs", 100))
-DEEPWALK = but(
-    (SEED, K, Parameter("length", 80), Parameter("walks", 10), Parameter("window", 10), EPOCHS), epochs=1
-)
-DOMINANT = (SEED, WIDTH, K, DEPTH, Parameter("alpha", 0.5), EPOCHS, LR, PATIENCE, DEVICE, THREADS)
-IMVERDE = (*but(SUPERVISED, lr=0.01), Parameter("batches", 400))
-APPNP = but(CLASSIFIER, lr=0.01, weight_decay=5e-4, balanced=True)
-BWGNN = (*but(CLASSIFIER, lr=0.01, balanced=True), Parameter("order", 2))
-SGC_LR = (SEED, Parameter("max_hops", 3, "Hops", "Largest k of ÂᵏX.", least=0), STRENGTHS, FOLDS)
-XGB_GRAPH = but(
-    (
-        *(SEED, Parameter("hops", 2), Parameter("rounds", 200), DEPTH, Parameter("learning_rate", 0.05)),
-        *(Parameter("columns", 0.5), Parameter("rows", 0.8), FOLDS, THREADS),
+    "dominant": (SEED, WIDTH, K, DEPTH, Parameter("alpha", 0.5), EPOCHS, LR, PATIENCE, DEVICE, THREADS),
+    "imverde": but((*SUPERVISED, Parameter("batches", 400)), lr=0.01),
+    "appnp": but(CLASSIFIER, lr=0.01, weight_decay=5e-4, balanced=True),
+    "bwgnn": but((*CLASSIFIER, Parameter("order", 2)), lr=0.01, balanced=True),
+    "sgc-lr": (SEED, Parameter("max_hops", 3, "Hops", "Largest k of ÂᵏX.", least=0), STRENGTHS, FOLDS),
+    "xgb-graph": (
+        *(SEED, Parameter("hops", 2), Parameter("rounds", 200), replace(DEPTH, default=4)),
+        *(Parameter("learning_rate", 0.05), Parameter("columns", 0.5), Parameter("rows", 0.8)),
+        *(FOLDS, replace(THREADS, default=1)),
     ),
-    depth=4,
-    threads=1,
-)
-ISOLATION_FOREST = (
-    SEED,
-    Parameter("trees", 200, "Trees", "Number of trees.", least=1),
-    Parameter("sample", 256),
-)
-LABEL_PROPAGATION = (SEED, Parameter("alphas", None), Parameter("steps", 50), FOLDS)
+    "isolation-forest": (SEED, TREES, Parameter("sample", 256)),
+    "label-propagation": (SEED, Parameter("alphas", None), Parameter("steps", 50), FOLDS),
+}

@@ -9,17 +9,16 @@ rescales v and u by √((d+1)/(d+1−w)). So all variants are columns of one pro
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import sys
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from gadcore.detectors.arrays import compact, inverse_norms, normalised_adjacency
+from gadcore.detectors.arrays import compact, dense, inverse_norms, normalised_adjacency
 from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.shelf import Shelf
 
 Array = npt.NDArray[np.float64]
 
@@ -87,10 +86,9 @@ class Variants:
     def __init__(self, view: GraphView, node: int, removed: IntArray) -> None:
         self.view, self.node, self.removed = view, node, removed
         self._rows: list[FloatArray] = []
-        self._z: dict[int, Array] = {}
+        self._z, self._diffused = Shelf(sys.maxsize), Shelf(sys.maxsize)
         self._walks: dict[tuple[float, int], Array] = {}
         self._on_the_way: dict[tuple[float, bool], tuple[int, FloatArray, FloatArray]] = {}
-        self._diffused: dict[tuple[float, int, bool], tuple[Array, Array, Array]] = {}
 
     @property
     def count(self) -> int:
@@ -135,20 +133,25 @@ class Variants:
 
     def z(self, hops: int) -> Array:
         """(1 + edges, D): z⁽ᵏ⁾_v of every variant."""
-        if hops not in self._z:
-            self._z[hops] = self._sums(self.rows(hops))
-        return self._z[hops]
+        return self._z.get(hops, lambda: self._sums(self.rows(hops)))
+
+    def nested(self, hops: int) -> tuple[list[IntArray], list[Any]]:
+        """Node sets around v, ``nodes[0]`` the widest, and ``blocks[ℓ]`` = Â[nodes[ℓ+1], nodes[ℓ]]."""
+        nodes: list[IntArray] = [np.array([self.node])]
+        blocks: list[Any] = []
+        for _ in range(hops):
+            rows = self.view.adjacency[nodes[0]]
+            nodes.insert(0, np.unique(rows.indices).astype(np.int64))
+            blocks.insert(0, rows[:, nodes[0]])
+        return nodes, blocks
 
     def as_trained(self, hops: int) -> FloatArray:
         """(D,) z⁽ᵏ⁾_v of the graph as it is, summed in the order of ``propagate``: equal to the last bit."""
-        sets = [np.array([self.node])]
-        for _ in range(hops):
-            sets.insert(0, np.unique(self.view.adjacency[sets[0]].indices))
-        z = self.view.graph.x[sets[0]]
-        for inner, outer in pairwise(sets):
-            z = self.view.adjacency[outer][:, inner] @ z
-        row: FloatArray = np.asarray(z.toarray() if sp.issparse(z) else z, dtype=np.float32)
-        return row.ravel()
+        nodes, blocks = self.nested(hops)
+        z = self.view.graph.x[nodes[0]]
+        for block in blocks:
+            z = block @ z
+        return dense(z, np.float32).ravel()
 
     def walk(self, alpha: float, steps: int) -> Array:
         """(N, 1 + edges) π of every variant; column 0 only where the edges do not fit the budget."""
@@ -166,9 +169,8 @@ class Variants:
             total = total + np.float32((1 - alpha) * alpha**step) * row
             row = self.step(row)
             if (step + 1) % STOP == 0 or step + 1 == steps:
-                self._walks.setdefault(
-                    (alpha, step + 1), (total + np.float32(alpha ** (step + 1)) * row).astype(np.float64)
-                )
+                reached = (total + np.float32(alpha ** (step + 1)) * row).astype(np.float64)
+                self._walks.setdefault((alpha, step + 1), reached)
         self._on_the_way[alpha, many] = steps, row, total
 
     def even_walk(self, alpha: float, steps: int) -> Array:
@@ -185,12 +187,13 @@ class Variants:
 
     def diffused(self, alpha: float, steps: int, *, even: bool) -> tuple[Array, Array, Array]:
         """π (N, 1 + edges), π_u / ||x_u|| and (1 + edges, D) Σ_u π_u x_u / ||x_u||, of the variants in π."""
-        key = (alpha, steps, even)
-        if key not in self._diffused:
+
+        def found() -> tuple[Array, Array, Array]:
             walk = self.even_walk(alpha, steps) if even else self.walk(alpha, steps)
             rows = walk * self.view.inverse_norms(0)[:, None]
-            self._diffused[key] = walk, rows, self._sums(rows)
-        return self._diffused[key]
+            return walk, rows, self._sums(rows)
+
+        return self._diffused.get((alpha, steps, even), found)
 
     def _sums(self, rows: npt.NDArray[Any]) -> Array:
         """(1 + edges, D) Σ_u row_u x_u."""
@@ -206,16 +209,12 @@ def affordable_edges(view: GraphView, steps: int, most: int, least: int) -> int:
     return min(most, fit) if fit >= least else most
 
 
-_VIEWS: OrderedDict[str, GraphView] = OrderedDict()
+_VIEWS = Shelf(KEPT)
 
 
 def view_of(graph: Graph) -> GraphView:
     """The view of a graph, kept for the next explanation."""
-    found = _VIEWS.pop(graph.fingerprint, None) or GraphView(graph)
-    _VIEWS[graph.fingerprint] = found
-    while len(_VIEWS) > KEPT:
-        _VIEWS.popitem(last=False)
-    return found
+    return _VIEWS.get(graph.fingerprint, lambda: GraphView(graph))
 
 
 def _mean(z: Any, weights: Array) -> Array:

@@ -26,13 +26,7 @@ SECOND_LOOK = "second-look"  # source of a verdict on a doubtful case that nobod
 LEAST = 5  # nodes judged by two or more before a kappa is given
 _CLASSES = (Verdict.NORMAL, Verdict.ANOMALOUS)
 # Landis and Koch (1977)
-_WORDS = (
-    (0.81, "almost perfect"),
-    (0.61, "substantial"),
-    (0.41, "moderate"),
-    (0.21, "fair"),
-    (1e-9, "slight"),
-)
+_WORDS = {0.81: "almost perfect", 0.61: "substantial", 0.41: "moderate", 0.21: "fair", 1e-9: "slight"}
 
 Verdicts = Mapping[str, Verdict]  # analyst -> verdict
 
@@ -181,7 +175,7 @@ def fleiss_kappa(nodes: Sequence[Sequence[Verdict]]) -> float | None:
 
 def in_words(kappa: float) -> str:
     """Landis and Koch's word for a kappa."""
-    return next((word for least, word in _WORDS if kappa >= least), "no better than chance")
+    return next((word for least, word in _WORDS.items() if kappa >= least), "no better than chance")
 
 
 def _kappa(shared: Sequence[Verdicts], involved: Sequence[str], analysts: int) -> tuple[float | None, str]:

@@ -109,17 +109,9 @@ def _draw(kind: str, h: Array, previous: Array | None, seed: int) -> tuple[Float
 def _umap(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
     start = pca(h) if previous is None else np.asarray(previous)
     start = (start - start.mean(axis=0)) * (START_WIDTH / max(width(start), 1e-9))
-    model = (
-        _umap_library()
-        .UMAP(
-            n_neighbors=min(15, len(h) - 1),
-            init=start.astype(np.float32),
-            n_epochs=200 if previous is None else 60,
-            random_state=seed,
-            n_jobs=1,
-        )
-        .fit(h.astype(np.float32))
-    )
+    epochs, near = 200 if previous is None else 60, min(15, len(h) - 1)
+    settings = {"n_neighbors": near, "n_epochs": epochs, "random_state": seed, "n_jobs": 1}
+    model = _umap_library().UMAP(init=start.astype(np.float32), **settings).fit(h.astype(np.float32))
     return np.asarray(model.embedding_, dtype=np.float32), model
 
 

@@ -204,12 +204,9 @@ def movers(
 def _mover(
     graph: Graph, node: int, before: Ranking, after: Ranking, causes: list[Cause], head: int | None
 ) -> Mover:
-    node_id, name = str(graph.node_ids[node]), graph.display_name(node)
-    ranks, verdict = (
-        (int(before.rank[node]), int(after.rank[node])),
-        after.labels.get(node_id, (None, 0.0))[0],
-    )
-    return Mover(node_id, name, *ranks, verdict, causes, head)
+    node_id, ranks = str(graph.node_ids[node]), (int(before.rank[node]), int(after.rank[node]))
+    verdict = after.labels.get(node_id, (None, 0.0))[0]
+    return Mover(node_id, graph.display_name(node), *ranks, verdict, causes, head)
 
 
 def responsible_changes(

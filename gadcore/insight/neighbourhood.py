@@ -21,7 +21,7 @@ import numpy.typing as npt
 from gadcore.errors import InputError
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Verdict
-from gadcore.insight.positions import Batch, positions
+from gadcore.insight.positions import Batch, edges_among, positions
 from gadcore.records import Neighbourhood, ViewEdge, ViewNode
 
 MAX_HOPS = 3
@@ -188,28 +188,7 @@ def _drawn(
 
 def _edges_within(graph: Graph, rows: IntArray) -> tuple[Array, Array, Array, IntArray]:
     """Edges between the rows (positions in ``rows``), strongest first, and how many each row has."""
-    order = np.argsort(rows)
-    wanted = rows[order]
-    parts: list[tuple[Array, Array, Array]] = []
-    for i, row in enumerate(rows.tolist()):
-        nodes, weights = graph.neighbours(row)
-        if not len(nodes):
-            continue
-        # search the shorter list in the longer: a hub's row is never walked
-        if len(nodes) > len(wanted):
-            at = np.searchsorted(nodes, wanted)
-            at[at == len(nodes)] = 0
-            hit = nodes[at] == wanted
-            parts.append((np.full(hit.sum(), i), order[hit], weights[at[hit]]))
-        else:
-            at = np.searchsorted(wanted, nodes)
-            at[at == len(wanted)] = 0
-            hit = wanted[at] == nodes
-            parts.append((np.full(hit.sum(), i), order[at[hit]], weights[hit]))
-    if not parts:
-        empty = np.zeros(0, dtype=np.int64)
-        return empty, empty, np.zeros(0, np.float32), np.zeros(len(rows), dtype=np.int64)
-    source, target, weight = (np.concatenate([p[k] for p in parts]) for k in range(3))
+    source, target, weight = edges_among(graph, rows)
     inside = np.bincount(source, minlength=len(rows))
     once = source < target
     source, target, weight = source[once], target[once], weight[once]

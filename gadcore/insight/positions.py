@@ -93,19 +93,30 @@ def _on_ring(
     return {r: ring.point(s, s % ring.lanes) for r, s in zip(batch.rows, slots)}
 
 
+def edges_among(graph: Graph, rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
+    """Source, target (positions in ``rows``) and weight of the edges between the rows, in both directions."""
+    order = np.argsort(rows)
+    wanted = rows[order]
+    parts = [(order[:0], order[:0], np.zeros(0, np.float32))]
+    for i, row in enumerate(rows.tolist()):
+        nodes, weights = graph.neighbours(row)
+        # search the shorter list in the longer: a hub's row is never walked
+        if len(nodes) > len(wanted):
+            at = np.searchsorted(nodes, wanted)
+            at[at == len(nodes)] = 0
+            hit = nodes[at] == wanted
+            parts.append((np.full(hit.sum(), i), order[hit], weights[at[hit]]))
+        else:
+            at = np.searchsorted(wanted, nodes)
+            at[at == len(wanted)] = 0
+            hit = wanted[at] == nodes
+            parts.append((np.full(hit.sum(), i), order[at[hit]], weights[hit]))
+    return tuple(np.concatenate(column) for column in zip(*parts))
+
+
 def _side_by_side(graph: Graph, rows: Sequence[int]) -> npt.NDArray[Any]:
     """Order in which connected rows stand close together (reverse Cuthill-McKee of their subgraph)."""
-    wanted = np.asarray(rows)
-    source: list[npt.NDArray[Any]] = []
-    target: list[npt.NDArray[Any]] = []
-    for i, row in enumerate(rows):
-        nodes, _ = graph.neighbours(row)
-        at = np.searchsorted(nodes, wanted)
-        at[at == len(nodes)] = 0
-        hit = np.flatnonzero(nodes[at] == wanted) if len(nodes) else at[:0]
-        source.append(np.full(len(hit), i))
-        target.append(hit)
-    a, b = np.concatenate(source), np.concatenate(target)
+    a, b, _ = edges_among(graph, np.asarray(rows))
     within = sp.csr_array((np.ones(len(a), np.int8), (a, b)), shape=(len(rows), len(rows)))
     return np.asarray(reverse_cuthill_mckee(sp.csr_matrix(within), symmetric_mode=True))
 
@@ -115,11 +126,8 @@ def _home_angles(graph: Graph, centre: int, batch: Batch, place: dict[int, Point
     sketch = _sketches(graph, batch.rows, centre).tolist()
     if batch.hop == 1:
         return [tau * s for s in sketch]
-    angles = []
-    for parent, s in zip(batch.parents, sketch):
-        x, y = place[parent]
-        angles.append(atan2(y, x) + pi / 2 + 0.5 * (s - 0.5))
-    return angles
+    ways = [atan2(y, x) for x, y in map(place.__getitem__, batch.parents)]
+    return [way + pi / 2 + 0.5 * (s - 0.5) for way, s in zip(ways, sketch)]
 
 
 def _sketches(graph: Graph, rows: Sequence[int], centre: int) -> npt.NDArray[np.float64]:

@@ -64,12 +64,8 @@ def doubts(
 ) -> dict[int, list[Doubt]]:
     """Node -> its doubts, most doubtful node first."""
     found: dict[int, list[Doubt]] = {}
-    every = [
-        *analyst_doubts(graph, disputed),
-        *model_doubts(labels, out_of_fold),
-        *neighbour_doubts(graph, labels),
-    ]
-    for doubt in every:
+    by_model = model_doubts(labels, out_of_fold)
+    for doubt in (*analyst_doubts(graph, disputed), *by_model, *neighbour_doubts(graph, labels)):
         found.setdefault(doubt.node, []).append(doubt)
     for node in found.keys() & labels.weight.keys():
         found[node].append(Doubt(node, "group", UNSEEN, "labelled with a group, not looked at itself"))
@@ -84,13 +80,10 @@ def total(found: Iterable[Doubt]) -> float:
 
 def analyst_doubts(graph: Graph, disputed: Iterable[Dispute]) -> list[Doubt]:
     """Nodes on which analysts disagree."""
-    found = []
-    for dispute in disputed:
-        if dispute.node_id in graph:
-            said = ", ".join(f"{name} says {word}" for name, word in dispute.verdicts.items())
-            node = graph.index_of(dispute.node_id)
-            found.append(Doubt(node, "analysts", 1.0, f"analysts disagree: {said}"))
-    return found
+    known = [dispute for dispute in disputed if dispute.node_id in graph]
+    said = [", ".join(f"{name} says {word}" for name, word in d.verdicts.items()) for d in known]
+    nodes = [graph.index_of(dispute.node_id) for dispute in known]
+    return [Doubt(v, "analysts", 1.0, f"analysts disagree: {words}") for v, words in zip(nodes, said)]
 
 
 def model_doubts(labels: Labels, out_of_fold: npt.NDArray[Any] | None) -> list[Doubt]:

@@ -53,6 +53,7 @@ def test_registry_names_its_class(name: str) -> None:
     cls = detector_class(name)
     assert cls.name == name
     assert cls.needs == REGISTRY[name].needs
+    assert "specs." not in REGISTRY[name].title
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -65,6 +65,6 @@ def test_evaluation_needs_normal_nodes(strangers) -> None:
     graph, _ = strangers
     detector = make_detector("dominant", epochs=1).fit(graph, Labels.none())
     domain = Domain(graph, torch.device("cpu"))
-    task = ReconstructionTask(detector._encoder(), domain, detector.weights_, 0.5)
+    task = ReconstructionTask(detector.encode(), domain, detector.weights_, 0.5)
     task.loss()
     assert task.evaluate() is None

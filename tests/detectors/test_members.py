@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadcore.detectors.folds import assign_folds, fold_count
+from gadcore.detectors.held_out import assign_folds, fold_count
 from gadcore.detectors.sphere.fit_spheres import fit_spheres
 from gadcore.detectors.sphere.fitted_spheres import SphereOptions, SphereSpec
 from gadcore.graph.labels import Labels

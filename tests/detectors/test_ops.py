@@ -9,9 +9,16 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from gadcore.detectors.arrays import compact, load_arrays, propagate, row_normalised, save_arrays
+from gadcore.detectors.arrays import (
+    compact,
+    load_arrays,
+    normalised_adjacency,
+    propagate,
+    row_normalised,
+    save_arrays,
+)
 from gadcore.detectors.nn.devices import pick_device, thread_count
-from gadcore.detectors.nn.ops import DenseMatrix, SparseMatrix, normalised_adjacency, to_matrix
+from gadcore.detectors.nn.ops import DenseMatrix, SparseMatrix, to_matrix
 from gadcore.errors import ModelError
 from gadcore.graph import make_graph
 
@@ -34,13 +41,13 @@ def random_sparse(rows: int, columns: int, seed: int = 0) -> sp.csr_array:
 
 def test_adjacency_is_weighted_and_normalised_with_self_loops() -> None:
     graph = weighted_graph()
-    product = normalised_adjacency(graph, CPU) @ torch.eye(5)
+    product = SparseMatrix(normalised_adjacency(graph), CPU) @ torch.eye(5)
     np.testing.assert_allclose(product.numpy(), dense_adjacency(graph), atol=1e-6)
 
 
 def test_isolated_node_keeps_itself() -> None:
     assert dense_adjacency(weighted_graph())[4, 4] == 1.0
-    assert (normalised_adjacency(weighted_graph(), CPU) @ torch.eye(5))[4, 4] == 1.0
+    assert (SparseMatrix(normalised_adjacency(weighted_graph()), CPU) @ torch.eye(5))[4, 4] == 1.0
 
 
 @pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5)])

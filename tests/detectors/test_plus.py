@@ -10,10 +10,9 @@ from safetensors.numpy import load_file, save_file
 from gadcore.detectors import load_detector, make_detector
 from gadcore.detectors.arrays import normalised_adjacency, row_normalised
 from gadcore.detectors.base import BOTH
-from gadcore.detectors.plus.graph_cache import GraphCache, cache_of
+from gadcore.detectors.plus.graph_cache import DAMPING, SHORT, GraphCache, cache_of
 from gadcore.detectors.plus.members.diffused import diffused_attributes, rarity
 from gadcore.detectors.plus.members.trees import stack_of
-from gadcore.detectors.plus.walks import DAMPING, SHORT
 from gadcore.errors import Cancelled, ModelError
 from gadcore.graph import make_graph
 from gadcore.graph.labels import Labels

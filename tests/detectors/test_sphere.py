@@ -116,7 +116,7 @@ def test_training_gradients_equal_full_batch(planted, planted_labels) -> None:
             loss, _ = hypersphere_loss(h, sphere.centres, normal, anomalous, lambdas)
         else:
             lambdas = torch.tensor([1.0, 100.0])
-            loss = SphereTask(sphere, field, lambdas, (normal, anomalous), None, True).loss()
+            loss = SphereTask(sphere, field, lambdas, normal, anomalous, None, True).loss()
         loss.sum().backward()
         gradients.append([tensor.grad for tensor in weights.parameters()])
     for small, full in zip(*gradients):
@@ -129,7 +129,7 @@ def test_training_without_autograd_has_its_gradients(planted, planted_labels) ->
     weights, field = encoder.initialise(domain, [1, 2]), domain.field(planted_labels.indices, 3)
     seen = [torch.tensor(w) for w in label_weights(planted_labels, np.zeros((2, len(planted_labels)), bool))]
     sphere = SphereBatch(encoder, weights, first_centres(encoder, weights, field, seen[0], push=False))
-    task = SphereTask(sphere, field, torch.tensor([1.0, 100.0]), (seen[0], seen[1]), None, True)
+    task = SphereTask(sphere, field, torch.tensor([1.0, 100.0]), seen[0], seen[1], None, True)
     losses = task.loss()
     losses.sum().backward()
     autograd = [weight.grad for weight in weights.parameters()]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from gadcore.detectors.nn.training import Schedule, train
+from gadcore.detectors.nn.training import Schedule, Task, train
 from gadcore.detectors.nn.weights import Weights
 from gadcore.errors import Cancelled, ModelError
 
 
-class Parabola:
+class Parabola(Task):
     """Members walk from 0 to their own goal; quality is read off a script by epoch."""
 
     measures_auc = True

@@ -16,9 +16,8 @@ from gadcore.detectors.accounts import Account
 from gadcore.detectors.arrays import propagate
 from gadcore.detectors.boosters import BoostedTrees
 from gadcore.detectors.heads import Head
-from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.graph_cache import DAMPING, SHORT, GraphCache
 from gadcore.detectors.plus.members.diffused import UNEVENLY, Diffused, diffused_attributes
-from gadcore.detectors.plus.walks import DAMPING, SHORT
 from gadcore.detectors.surroundings import Variants, view_of
 from gadcore.errors import ModelError
 from gadcore.graph import Graph, make_graph

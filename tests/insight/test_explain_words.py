@@ -93,10 +93,9 @@ def test_attributes_without_raw_columns_stand_by_the_same_rule():
     assert telling_attributes(graph, 0, np.array([0]), 1) == ["cash 1: top 4 % of nodes"]
 
 
-def test_nearest_nodes_by_distance_and_angle():
+def test_nearest_nodes_by_distance():
     h = np.array([[0.0, 1.0], [0.0, 1.1], [5.0, 5.0], [0.0, 9.0]])
     assert nearest(h, 0, 2) == [1, 2]
-    assert nearest(h, 0, 2, metric="cosine") == [1, 3]
     assert nearest(h, 0, 5, among=np.array([0, 3])) == [3]
 
 

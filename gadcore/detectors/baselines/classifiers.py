@@ -15,10 +15,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gadcore.detectors.nn.encoders import Encoder, glorot, make_encoder
+from gadcore.detectors.nn.encoders import Encoder, Wavelet, glorot
 from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.supervised import Supervised, SupervisedTask
-from gadcore.detectors.nn.wavelets import Wavelet
 from gadcore.detectors.nn.weights import Weights
 
 
@@ -46,9 +45,8 @@ def balance(seen: Tensor, targets: Tensor) -> Tensor:
     """(M, n) weights with the same total for both classes."""
     anomalous = seen * targets
     normal = seen - anomalous
-    return anomalous / anomalous.sum(1, keepdim=True).clamp_min(1e-12) + normal / normal.sum(
-        1, keepdim=True
-    ).clamp_min(1e-12)
+    of_class = [part / part.sum(1, keepdim=True).clamp_min(1e-12) for part in (anomalous, normal)]
+    return of_class[0] + of_class[1]
 
 
 @dataclass(eq=False, repr=False)
@@ -57,18 +55,13 @@ class Nn(Classifier):
 
     name: ClassVar[str] = "nn"
 
-    def encode(self) -> Encoder:
-        return make_encoder("mlp", depth=self.depth, width=self.width, k=self.k)
-
 
 @dataclass(eq=False, repr=False)
 class Slgcn(Classifier):
     """SLGCN of the paper: a GCN classifier."""
 
     name: ClassVar[str] = "slgcn"
-
-    def encode(self) -> Encoder:
-        return make_encoder("gcn", depth=self.depth, width=self.width, k=self.k)
+    architecture: ClassVar[str] = "gcn"
 
 
 @dataclass(eq=False, repr=False)
@@ -76,13 +69,11 @@ class Appnp(Classifier):
     """An MLP whose outputs spread by personalised PageRank."""
 
     name: ClassVar[str] = "appnp"
+    architecture: ClassVar[str] = "appnp"
 
     weight_decay: float = 5e-4
     lr: float = 1e-2
     balanced: bool = True
-
-    def encode(self) -> Encoder:
-        return make_encoder("appnp", depth=self.depth, width=self.width, k=self.k)
 
 
 @dataclass(eq=False, repr=False)

@@ -21,7 +21,6 @@ import torch
 from torch import Tensor
 
 from gadcore.detectors.base import Progress
-from gadcore.detectors.nn.encoders import Encoder, make_encoder
 from gadcore.detectors.nn.pretraining import MAX_NODES, pretrain
 from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.supervised import Supervised, SupervisedTask
@@ -74,9 +73,6 @@ class Dsad(Supervised):
     def fallback(self) -> int:
         etas = self._etas()
         return etas.index(FALLBACK_ETA) if FALLBACK_ETA in etas else 0
-
-    def encode(self) -> Encoder:
-        return make_encoder("mlp", depth=self.depth, width=self.width, k=self.k)
 
     def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
         return {**self.encode().draw(domain, generator), CENTRE: torch.zeros(1, self.k)}

@@ -9,24 +9,22 @@ Saved: ``embedding`` (N, K), ``coefficients`` (K,), ``intercept`` (1,), ``scores
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import Detector, Given
+from gadcore.detectors.base import Detector, Given, Reporter
 from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale
-from gadcore.detectors.logistic import balanced, fit_logistic
-from gadcore.detectors.progress import Reporter
-from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.detectors.logistic import fit_logistic, fold_weights
+from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
+from gadcore.shelf import Shelf
 
 STRENGTHS = np.array([10.0**e for e in range(-2, 3)])
 FOLDS = 5
-KEPT = 5
-_EMBEDDINGS: dict[tuple[Any, ...], FloatArray] = {}
+_EMBEDDINGS = Shelf(5)
 
 
 @dataclass(eq=False, repr=False)
@@ -35,6 +33,7 @@ class DeepWalk(Detector):
 
     name: ClassVar[str] = "deepwalk"
     revision: ClassVar[int] = 2
+    fitted: ClassVar[tuple[str, ...]] = ("_coefficients", "_intercept", "embedding_")
 
     seed: int = 0
     k: int = 32
@@ -47,32 +46,32 @@ class DeepWalk(Detector):
         self.basis_ = self.check_labels(labels)
         report = Reporter(given.on_epoch, self.walks + 2)
         self.embedding_ = self._embed(graph, report)
-        self._classify(labels, given.validation)
+        self._classify(self.embedding_, labels, given.validation)
         report.step(0.0 if self.auc_ is None else 1 - self.auc_, self.auc_, stage="classifier")
         self.history_ = report.history
 
     def _embed(self, graph: Graph, report: Reporter) -> FloatArray:
         """Walks and skip-gram; they need no label, so the last few embeddings of this process are kept."""
         key = (graph.fingerprint, self.seed, self.k, self.length, self.walks, self.window, self.epochs)
-        if key not in _EMBEDDINGS:
+
+        def embedded() -> FloatArray:
             rounds = []
             for number in range(self.walks):
                 rounds.append(random_walks(graph, self.length, np.random.default_rng((self.seed, number))))
                 report.step(0.0, stage="walking")
-            _EMBEDDINGS[key] = skip_gram(np.concatenate(rounds), graph.n_nodes, self)
-            while len(_EMBEDDINGS) > KEPT:
-                _EMBEDDINGS.pop(next(iter(_EMBEDDINGS)))
-        report.step(0.0, stage="skip-gram")
-        return _EMBEDDINGS[key].copy()
+            return skip_gram(np.concatenate(rounds), graph.n_nodes, self)
 
-    def _classify(self, labels: Labels, validation: Labels | None) -> None:
-        z, y, rows = self.embedding_, labels.targets, labels.indices
-        if z is None:
-            return
-        weight = np.repeat(balanced(y, labels.weights)[:, None], len(STRENGTHS), axis=1)
-        coefficients, intercepts = fit_logistic(z[rows], y, weight, STRENGTHS)
+        found = _EMBEDDINGS.get(key, embedded)
+        report.step(0.0, stage="skip-gram")
+        return found.copy()
+
+    def _classify(self, z: FloatArray, labels: Labels, validation: Labels | None) -> None:
+        y, rows = labels.targets, labels.indices
         fold = label_folds(y, FOLDS, self.seed)
-        heads = [] if fold is None else _fold_heads(z[rows], y, labels.weights, fold)
+        weights = [
+            np.repeat(w[:, None], len(STRENGTHS), axis=1) for w in fold_weights(y, labels.weights, fold).T
+        ]
+        (coefficients, intercepts), *heads = (fit_logistic(z[rows], y, w, STRENGTHS) for w in weights)
         if validation is not None:
             chosen = z[validation.indices] @ coefficients + intercepts
             figures = [auc(validation.targets, column) for column in chosen.T]
@@ -82,36 +81,13 @@ class DeepWalk(Detector):
         else:
             figures = [0.0] * len(STRENGTHS)
         best = int(np.nanargmax(figures))
-        self._coefficients, self._intercept = (
-            coefficients[:, best].astype(np.float32),
-            float(intercepts[best]),
-        )
+        self._coefficients = coefficients[:, best].astype(np.float32)
+        self._intercept = float(intercepts[best])
         self.scores_ = (z @ self._coefficients + self._intercept).astype(np.float32)
         self.auc_ = figures[best] if validation is not None or fold is not None else None
         if fold is not None:
             of_folds = np.stack([z @ w[:, best] + b[best] for w, b in heads])
             self.out_of_fold_ = on_own_scale(self.scores_, of_folds, rows, fold)
-
-    def _write(self, saved: SavedModel) -> None:
-        saved.state["intercept"] = self._intercept
-        saved.arrays["coefficients"] = self._coefficients
-        if self.embedding_ is not None:
-            saved.arrays["embedding"] = self.embedding_
-
-    def _read(self, saved: SavedModel) -> None:
-        self._coefficients, self._intercept = saved.arrays["coefficients"], saved.state["intercept"]
-        self.embedding_ = saved.arrays["embedding"]
-
-
-def _fold_heads(
-    z: FloatArray, y: npt.NDArray[Any], own: npt.NDArray[np.float64], fold: IntArray
-) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """Coefficients (K, strengths) and intercepts (strengths,) fitted without each fold."""
-    heads = []
-    for f in range(int(fold.max()) + 1):
-        kept = balanced(y, np.where(fold == f, 0.0, own))
-        heads.append(fit_logistic(z, y, np.repeat(kept[:, None], len(STRENGTHS), axis=1), STRENGTHS))
-    return heads
 
 
 def random_walks(graph: Graph, length: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:

@@ -14,7 +14,7 @@ of the smallest mean score of its normal nodes, the paper's rule for methods tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,25 +22,26 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import NO_LABELS, Detector, Given
+from gadcore.detectors.base import NO_LABELS, Given
 from gadcore.detectors.nn.devices import pick_device, thread_count
-from gadcore.detectors.nn.encoders import FIRST, Encoder, glorot, make_encoder
+from gadcore.detectors.nn.encoders import FIRST, Encoder, glorot
 from gadcore.detectors.nn.ops import SparseMatrix
 from gadcore.detectors.nn.receptive_field import Domain, attribute_columns
-from gadcore.detectors.nn.training import Schedule, Values, train
+from gadcore.detectors.nn.supervised import Network
+from gadcore.detectors.nn.training import Schedule, Task, Values, train
 from gadcore.detectors.nn.weights import Weights
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 
 
 @dataclass(eq=False, repr=False)
-class Dominant(Detector):
+class Dominant(Network):
     """Reconstruction error of a graph auto-encoder."""
 
     name: ClassVar[str] = "dominant"
     needs: ClassVar[str] = NO_LABELS
     revision: ClassVar[int] = 2
+    architecture: ClassVar[str] = "gcn"
 
     seed: int = 0
     width: int = 32
@@ -52,8 +53,6 @@ class Dominant(Detector):
     patience: int | None = 100
     device: str = "auto"
     threads: int | None = None
-    weights_: Weights = field(init=False)
-    columns_: tuple[str, ...] = field(init=False)
 
     def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = NO_LABELS
@@ -61,7 +60,7 @@ class Dominant(Detector):
         with thread_count(self.threads):
             domain = Domain(graph, pick_device(self.device))
             held = None if given.validation is None else given.validation.normal
-            task = ReconstructionTask(self._encoder(), domain, self._draw(domain), self.alpha, held)
+            task = ReconstructionTask(self.encode(), domain, self._draw(domain), self.alpha, held)
             schedule = Schedule(self.epochs, self.lr, patience=self.patience)
             trained = train(task, schedule, on_epoch=given.on_epoch)
             self.history_, self.weights_ = trained.history, task.weights
@@ -72,33 +71,19 @@ class Dominant(Detector):
     def score_new(self, graph: Graph) -> FloatArray:
         with thread_count(self.threads), torch.no_grad():
             domain = Domain(graph, self.weights_[FIRST].device, self.columns_)
-            errors = ReconstructionTask(self._encoder(), domain, self.weights_, self.alpha).errors()
+            errors = ReconstructionTask(self.encode(), domain, self.weights_, self.alpha).errors()
             scores: FloatArray = errors[0].cpu().numpy()
             return scores
 
-    def _encoder(self) -> Encoder:
-        return make_encoder("gcn", depth=self.depth, width=self.width, k=self.k)
-
     def _draw(self, domain: Domain) -> Weights:
         generator = torch.Generator().manual_seed(self.seed)
-        drawn = self._encoder().draw(domain, generator)
+        drawn = self.encode().draw(domain, generator)
         drawn["decoder"] = glorot((self.k, int(domain.x.shape[1])), generator)
         return Weights.stack([drawn], frozenset((FIRST,)), domain.device)
 
-    def _write(self, saved: SavedModel) -> None:
-        saved.arrays.update(self.weights_.member(0))
-        saved.state["columns"] = list(self.columns_)
 
-    def _read(self, saved: SavedModel) -> None:
-        tensors = {name: torch.tensor(array) for name, array in saved.own.items()}
-        self.weights_ = Weights.stack([tensors], frozenset((FIRST,)), pick_device(self.device))
-        self.columns_ = tuple(saved.state["columns"])
-
-
-class ReconstructionTask:
+class ReconstructionTask(Task):
     """Both errors of every node, with gradients and without forming X̂ or Â."""
-
-    measures_auc = False
 
     def __init__(
         self, encoder: Encoder, domain: Domain, weights: Weights, alpha: float, held: IntArray | None = None

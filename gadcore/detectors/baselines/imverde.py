@@ -29,12 +29,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import Detector, Given
+from gadcore.detectors.base import Detector, Given, Reporter
 from gadcore.detectors.nn.encoders import Encoder, Mlp, glorot
 from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.supervised import Supervised, SupervisedTask
 from gadcore.detectors.nn.weights import Weights
-from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 
@@ -163,11 +162,8 @@ class _Walker:
 
 def _pairs(walks: npt.NDArray[np.int64]) -> tuple[IntArray, IntArray]:
     """Node pairs within WINDOW steps of each other, both ways."""
-    left, right = [], []
-    for gap in range(1, WINDOW + 1):
-        a, b = walks[:, :-gap].ravel(), walks[:, gap:].ravel()
-        left += [a, b]
-        right += [b, a]
+    ends = [(walks[:, :-gap].ravel(), walks[:, gap:].ravel()) for gap in range(1, WINDOW + 1)]
+    left, right = ([pair[way] for pair in ends for way in order] for order in ((0, 1), (1, 0)))
     return np.concatenate(left), np.concatenate(right)
 
 

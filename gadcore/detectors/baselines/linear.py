@@ -21,10 +21,9 @@ import numpy as np
 
 from gadcore.detectors.accounts import Share
 from gadcore.detectors.arrays import SavedModel, propagate
-from gadcore.detectors.base import BOTH, Detector, Given
+from gadcore.detectors.base import BOTH, Detector, Given, Reporter
 from gadcore.detectors.heads import FeatureTable, FittedHead, Head, HeadTask, fit_head, score_heads
 from gadcore.detectors.held_out import label_folds, on_own_scale
-from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
 

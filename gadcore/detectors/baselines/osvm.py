@@ -11,15 +11,12 @@ Saved: ``support`` (S, D), ``dual`` (S,), ``offset`` (1,), ``gamma`` (1,), ``sco
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 
-from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import NORMAL_ONLY, Detector, Given
-from gadcore.detectors.progress import Reporter
+from gadcore.detectors.arrays import dense
+from gadcore.detectors.base import NORMAL_ONLY, Detector, Given, Reporter
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 
@@ -33,6 +30,7 @@ class Osvm(Detector):
 
     name: ClassVar[str] = "osvm"
     needs: ClassVar[str] = NORMAL_ONLY
+    fitted: ClassVar[tuple[str, ...]] = ("_support", "_dual", "_offset", "_gamma")
 
     seed: int = 0
     nu: float = 0.5
@@ -59,7 +57,7 @@ class Osvm(Detector):
         from sklearn.svm import OneClassSVM
 
         own = [labels.weight.get(node, 1.0) for node in rows.tolist()]
-        machine = OneClassSVM(kernel="rbf", gamma=gamma, nu=self.nu).fit(_dense(x[rows]), sample_weight=own)
+        machine = OneClassSVM(kernel="rbf", gamma=gamma, nu=self.nu).fit(dense(x[rows]), sample_weight=own)
         self._support = np.asarray(machine.support_vectors_, dtype=np.float32)
         self._dual = np.asarray(machine.dual_coef_, dtype=np.float32).ravel()
         self._offset, self._gamma = float(machine.offset_[0]), gamma
@@ -75,14 +73,6 @@ class Osvm(Detector):
             parts.append(self._offset - np.exp(-self._gamma * np.maximum(distance, 0)) @ self._dual)
         return np.concatenate(parts).astype(np.float32)
 
-    def _write(self, saved: SavedModel) -> None:
-        saved.arrays.update(support=self._support, dual=self._dual)
-        saved.state.update(offset=self._offset, gamma=self._gamma)
-
-    def _read(self, saved: SavedModel) -> None:
-        self._support, self._dual = saved.arrays["support"], saved.arrays["dual"]
-        self._offset, self._gamma = saved.state["offset"], saved.state["gamma"]
-
 
 def _hold_out(normal: IntArray, validation: Labels | None, seed: int) -> tuple[IntArray, IntArray]:
     """Normal nodes to learn from and normal nodes to choose γ by."""
@@ -93,7 +83,3 @@ def _hold_out(normal: IntArray, validation: Labels | None, seed: int) -> tuple[I
     order = np.random.default_rng(seed).permutation(normal)
     held = max(1, len(normal) // 5)
     return order[held:], order[:held]
-
-
-def _dense(x: Features) -> npt.NDArray[Any]:
-    return x.toarray() if sp.issparse(x) else np.asarray(x)

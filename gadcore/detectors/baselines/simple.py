@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import SavedModel, check_columns, normalised_adjacency
-from gadcore.detectors.base import BOTH, NO_LABELS, Detector, Given
+from gadcore.detectors.arrays import SavedModel, check_columns, dense, normalised_adjacency
+from gadcore.detectors.base import BOTH, NO_LABELS, Detector, Given, Reporter
 from gadcore.detectors.held_out import fold_auc, label_folds, on_own_scale, usable
-from gadcore.detectors.logistic import balanced
-from gadcore.detectors.progress import Reporter
+from gadcore.detectors.logistic import fold_weights
 from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
@@ -67,9 +66,8 @@ class IsolationForest(Detector):
     def _score(self, x: Features, report: Reporter) -> FloatArray:
         parts = []
         for a in range(0, x.shape[0], CHUNK):
-            rows = x[a : a + CHUNK]
-            dense = np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float32)
-            parts.append(np.exp2(-_mean_length(self.forest_, dense)))
+            rows = dense(x[a : a + CHUNK], np.float32)
+            parts.append(np.exp2(-_mean_length(self.forest_, rows)))
             report.step(float(parts[-1].mean()), stage="scoring")
         return np.concatenate(parts).astype(np.float32)
 
@@ -87,6 +85,7 @@ class LabelPropagation(Detector):
 
     name: ClassVar[str] = "label-propagation"
     needs: ClassVar[str] = BOTH
+    fitted: ClassVar[tuple[str, ...]] = ("weights_", "alpha_", "labelled_")
 
     seed: int = 0
     alphas: Sequence[float] | None = None
@@ -96,45 +95,29 @@ class LabelPropagation(Detector):
     def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
         nodes, y = labels.indices, labels.targets
-        own = labels.weights
         held = given.validation if usable(given.validation) else None
         fold = None if held else label_folds(y, self.folds, self.seed)
-        weights = [balanced(y, own)]
-        if fold is not None:
-            weights += [balanced(y, np.where(fold == f, 0.0, own)) for f in range(int(fold.max()) + 1)]
+        weights = fold_weights(y, labels.weights, fold)
         adjacency = normalised_adjacency(graph)
         alphas = ALPHAS if self.alphas is None else self.alphas
         report = Reporter(given.on_epoch, len(alphas))
         best = -1.0
         for alpha in alphas:
-            shares = propagated_shares(adjacency, nodes, y, np.stack(weights, axis=1), alpha, self.steps)
-            out = None if fold is None else shares[nodes, 1 + fold]
-            quality = self._quality(y, out, fold, held, shares[:, 0])
-            report.step(_loss(shares[nodes, 0], y), None if np.isnan(quality) else quality)
-            if best < (0.0 if np.isnan(quality) else quality):
-                best = 0.0 if np.isnan(quality) else quality
+            shares = propagated_shares(adjacency, nodes, y, weights, alpha, self.steps)
+            quality: float | None = None
+            if held is not None:
+                quality = auc(held.targets, shares[held.indices, 0])
+            elif fold is not None:
+                quality = fold_auc(y, shares[nodes, 1 + fold], fold)
+            report.step(_loss(shares[nodes, 0], y), quality)
+            if best < (quality or 0.0):
+                best, self.auc_ = quality or 0.0, quality
                 self.alpha_, self.scores_ = float(alpha), shares[:, 0].astype(np.float32)
-                self.auc_ = None if np.isnan(quality) else quality
-                self.out_of_fold_ = (
-                    None if fold is None else on_own_scale(shares[:, 0], shares[:, 1:].T, nodes, fold)
-                )
+                of_folds = None if fold is None else on_own_scale(shares[:, 0], shares[:, 1:].T, nodes, fold)
+                self.out_of_fold_ = of_folds
         self.labelled_ = [str(graph.node_ids[i]) for i in nodes]
-        self.weights_ = np.where(y == 1, 1.0, -1.0) * weights[0]
+        self.weights_ = np.where(y == 1, 1.0, -1.0) * weights[:, 0]
         self.history_ = report.history
-
-    @staticmethod
-    def _quality(
-        y: npt.NDArray[Any],
-        out: npt.NDArray[Any] | None,
-        fold: IntArray | None,
-        held: Labels | None,
-        scores: npt.NDArray[Any],
-    ) -> float:
-        if held is not None:
-            return auc(held.targets, scores[held.indices])
-        if fold is None or out is None:
-            return float("nan")
-        return fold_auc(y, out, fold)
 
     def score_new(self, graph: Graph) -> FloatArray:
         """Spread the same verdicts over the edges of the grown graph."""
@@ -143,14 +126,6 @@ class LabelPropagation(Detector):
         adjacency = normalised_adjacency(graph)
         shares = propagated_shares(adjacency, nodes, y, weight, self.alpha_, self.steps)
         return shares[:, 0].astype(np.float32)
-
-    def _write(self, saved: SavedModel) -> None:
-        saved.arrays["weights"] = self.weights_
-        saved.state.update(alpha=self.alpha_, labelled=self.labelled_)
-
-    def _read(self, saved: SavedModel) -> None:
-        self.weights_ = saved.arrays["weights"]
-        self.alpha_, self.labelled_ = saved.state["alpha"], saved.state["labelled"]
 
 
 def propagated_shares(
@@ -195,24 +170,19 @@ def _expected_length(size: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 def _flatten(trees: Sequence[Any], sample: int) -> dict[str, npt.NDArray[Any]]:
     """All trees as flat arrays; leaves point to themselves, so that a fixed number of steps ends in them."""
-    parts: dict[str, list[npt.NDArray[Any]]] = {
-        k: [] for k in ("left", "right", "feature", "threshold", "length")
-    }
+    parts: list[tuple[npt.NDArray[Any], ...]] = []
     roots, offset = [], 0
     norm = float(_expected_length(np.array(max(sample, 2)))) * len(trees)
     for tree in trees:
-        own = np.arange(tree.node_count)
         leaf = tree.children_left < 0
-        parts["left"].append(np.where(leaf, own, tree.children_left) + offset)
-        parts["right"].append(np.where(leaf, own, tree.children_right) + offset)
-        parts["feature"].append(np.where(leaf, 0, tree.feature))
-        parts["threshold"].append(np.where(leaf, np.inf, tree.threshold))
-        length = _depths(tree) + _expected_length(tree.n_node_samples)
-        parts["length"].append(np.where(leaf, length, 0.0) / norm)
+        sides = (np.where(leaf, np.arange(len(leaf)), s) for s in (tree.children_left, tree.children_right))
+        length = np.where(leaf, _depths(tree) + _expected_length(tree.n_node_samples), 0.0) / norm
+        feature, threshold = np.where(leaf, 0, tree.feature), np.where(leaf, np.inf, tree.threshold)
+        parts.append((*(side + offset for side in sides), feature, threshold, length))
         roots.append(offset)
         offset += tree.node_count
-    types = {"left": np.int32, "right": np.int32, "feature": np.int32}
-    flat = {key: np.concatenate(value).astype(types.get(key, np.float32)) for key, value in parts.items()}
+    names, types = ("left", "right", "feature", "threshold", "length"), (np.int32,) * 3 + (np.float32,) * 2
+    flat = {name: np.concatenate(p).astype(kind) for name, p, kind in zip(names, zip(*parts), types)}
     return {"root": np.array(roots, dtype=np.int32), **flat}
 
 

@@ -15,11 +15,10 @@ import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Share
 from gadcore.detectors.arrays import SavedModel, check_columns, propagate
-from gadcore.detectors.base import BOTH, Detector, Given
+from gadcore.detectors.base import BOTH, Detector, Given, Reporter
 from gadcore.detectors.boosters import SETTINGS, BoostedTrees, as_matrix, stacked
 from gadcore.detectors.held_out import fold_auc, label_folds, spread_out, usable
 from gadcore.detectors.logistic import balanced
-from gadcore.detectors.progress import Reporter
 from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, Graph
 from gadcore.graph.labels import Labels
@@ -54,14 +53,15 @@ class XgbGraph(Detector):
     def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.basis_ = self.check_labels(labels)
         powers = propagate(graph, self.hops)
-        nodes, y = labels.indices, labels.targets
-        weight = labels.weights
+        nodes, y, weight = labels.indices, labels.targets, labels.weights
         sparse = any(sp.issparse(z) for z in powers)
         rows = stacked(powers, nodes, sparse)
         held: Callable[[xgboost.Booster], float] | None = None
         if usable(given.validation):
-            truth, unseen = given.validation.targets, stacked(powers, given.validation.indices, sparse)
-            matrix = as_matrix(unseen)
+            truth, matrix = (
+                given.validation.targets,
+                as_matrix(stacked(powers, given.validation.indices, sparse)),
+            )
             held = lambda booster: auc(truth, booster.predict(matrix, output_margin=True))  # noqa: E731
         fold = label_folds(y, self.folds, self.seed) if held is None else None
         n_folds = 0 if fold is None else int(fold.max()) + 1

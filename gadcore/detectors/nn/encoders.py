@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, partial, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -26,13 +26,80 @@ import torch
 from torch import Tensor
 from torch.func import functional_call
 
-from gadcore.detectors.nn.convolutions import ForwardPass, by_member, convolutions, side_by_side
 from gadcore.detectors.nn.receptive_field import Domain, Field
 from gadcore.detectors.nn.weights import Weights
 from gadcore.errors import ModelError
 
-ENCODERS = ("gcn", "mlp", "appnp", "sage", "gat")
 FIRST, SKIP = "layer0.weight", "skip.weight"
+
+
+class ForwardPass:
+    """Embeddings of the field's targets and what their gradients need; weights (D, M, H), (M, H, O), …
+
+        U_0 = Â X W_0,   P_ℓ = Â σ(U_{ℓ−1}),   U_ℓ = P_ℓ W_ℓ,   embedding U_{L−1}
+        ∂W_ℓ = P_ℓᵀ ∂U_ℓ,   ∂U_{ℓ−1} = Âᵀ(∂U_ℓ W_ℓᵀ) ⊙ [U_{ℓ−1} > 0],   ∂W_0 = (ÂX)ᵀ ∂U_0
+
+    On graphs of a few thousand nodes a third of an epoch was upkeep of autograd; a task that knows the
+    gradient of its loss in the embedding needs none of it.
+    """
+
+    def __init__(self, field: Field, weights: Sequence[Tensor]) -> None:
+        first, *self._later = weights
+        self._field, self._shape = field, first.shape
+        self._active: list[Tensor] = []  # σ(U), (n, M·H)
+        self._spread: list[Tensor] = []  # P, (M, n, H)
+        self.embedding = self._run(field.aggregated(first.reshape(first.shape[0], -1)))
+
+    def _run(self, u: Tensor) -> Tensor:
+        last = len(self._later) - 1
+        for number, weight in enumerate(self._later):
+            self._active.append(torch.relu(u))
+            spread = self._field.block(last - number) @ self._active[-1]
+            self._spread.append(by_member(spread, self._shape[1]))
+            out = torch.bmm(self._spread[-1], weight)
+            if number == last:
+                return out
+            u = side_by_side(out)
+        return by_member(u, self._shape[1])
+
+    def gradients(self, grad: Tensor) -> list[Tensor]:
+        """Of each weight, from the gradient (M, n, K) of the embedding."""
+        found: list[Tensor] = []
+        for number in reversed(range(len(self._later))):
+            found.insert(0, torch.bmm(self._spread[number].transpose(1, 2), grad))
+            inner = side_by_side(torch.bmm(grad, self._later[number].transpose(1, 2)))
+            back = self._field.block(len(self._later) - 1 - number).transposed(inner)
+            masked = torch.ops.aten.threshold_backward(back, self._active[number], 0)
+            grad = by_member(masked, self._shape[1])
+        return [self._field.aggregated_transposed(side_by_side(grad)).view(self._shape), *found]
+
+
+class _Convolutions(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, field: Field, *weights: Tensor) -> Tensor:
+        ctx.made = ForwardPass(field, [weight.detach() for weight in weights])
+        embedding: Tensor = ctx.made.embedding
+        return embedding
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *ctx.made.gradients(grads[0])
+
+
+def convolutions(field: Field, weights: Sequence[Tensor]) -> Tensor:
+    """(M, n, K): the same as one node of an autograd graph, differentiable in the weights."""
+    embedding: Tensor = _Convolutions.apply(field, *weights)  # type: ignore[no-untyped-call]
+    return embedding
+
+
+def by_member(h: Tensor, members: int) -> Tensor:
+    """(n, M·w) -> (M, n, w)."""
+    return h.view(h.shape[0], members, -1).transpose(0, 1)
+
+
+def side_by_side(h: Tensor) -> Tensor:
+    """(M, n, w) -> (n, M·w)."""
+    return h.transpose(0, 1).reshape(h.shape[1], -1)
 
 
 @dataclass(frozen=True)
@@ -158,6 +225,50 @@ class PageRankMlp(Mlp):
 
 
 @dataclass(frozen=True)
+class Wavelet(Mlp):
+    """Attributes through an MLP, then C + 1 Beta wavelet bands, each with its own weight.
+
+    Band-pass filters on the graph, so that nodes unlike their neighbours stand out:
+
+        W_{p,q} = β_{p,q}(L/2) = (L/2)^p (I − L/2)^q / (2 B(p+1, q+1)),   p + q = C,   L = I − Â
+        embedding = Σ_p W_{p,C−p} relu(mlp(X)) U_p
+
+    L/2 = (I − Â)/2 has its spectrum in [0, 1], and I − L/2 = (I + Â)/2; both are applied step by step.
+    """
+
+    order: int = 2  # C
+
+    @property
+    def hops(self) -> int:
+        return self.order
+
+    def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
+        bands = {f"band{p}.weight": glorot((self.k, self.k), generator) for p in range(self.order + 1)}
+        return {**super().draw(domain, generator), **bands}
+
+    def convolve(self, weights: Weights, field: Field) -> Tensor:
+        start = torch.relu(super().convolve(weights, field))  # (M, n_L, K)
+        bands = range(self.order + 1)
+        parts = (torch.bmm(self._filter(start, field, p), weights[f"band{p}.weight"]) for p in bands)
+        return reduce(torch.add, parts)
+
+    def _filter(self, h: Tensor, field: Field, high: int) -> Tensor:
+        """W_{high, C−high} h at the field's targets."""
+        flat = side_by_side(h)
+        for step in range(self.order):
+            level = self.order - 1 - step
+            sign = -1.0 if step < high else 1.0
+            inside = field.shells[level + 1].searchsorted(field.shells[level])  # S_level in S_{level+1}
+            local = flat if field.whole else flat[torch.as_tensor(inside, device=flat.device)]
+            flat = 0.5 * (local + sign * (field.block(level) @ flat))
+        # 1 / (2 B(p+1, q+1)) = (C+1)! / (2 p! q!)
+        scale = math.factorial(self.order + 1) / (
+            2 * math.factorial(high) * math.factorial(self.order - high)
+        )
+        return scale * by_member(flat, h.shape[0])
+
+
+@dataclass(frozen=True)
 class MessagePassing(Encoder):
     """Layers of torch_geometric on the field's edges, one member after the other."""
 
@@ -169,7 +280,7 @@ class MessagePassing(Encoder):
         drawn = {FIRST: glorot((features, self.width), generator)} if sparse else {}
         sizes = self.sizes(self.width if sparse else features)
         for number, size in enumerate(sizes):
-            for name, tensor in self._module(*size).named_parameters():
+            for name, tensor in _module(self.layer, *size).named_parameters():
                 drawn[f"conv{number}.{name}"] = glorot(tuple(tensor.shape), generator)
         if self.skip:
             drawn[SKIP] = glorot((features, self.k), generator)
@@ -185,7 +296,7 @@ class MessagePassing(Encoder):
         return torch.stack(members)[:, field.positions(0)]
 
     def _one(self, weights: Weights, member: int, h: Tensor, field: Field) -> Tensor:
-        for number, module in enumerate(self._modules(h.shape[1])):
+        for number, size in enumerate(self.sizes(h.shape[1])):
             prefix = f"conv{number}."
             own = {
                 name.removeprefix(prefix): tensor[member]
@@ -193,35 +304,34 @@ class MessagePassing(Encoder):
                 if name.startswith(prefix)
             }
             h = h if number == 0 else torch.relu(h)
-            h = functional_call(module, own, (h, field.edge_index))
+            h = functional_call(_module(self.layer, *size), own, (h, field.edge_index))
         return h
 
-    def _modules(self, inputs: int) -> list[Any]:
-        if inputs not in self._made:
-            self._made[inputs] = [self._module(*size) for size in self.sizes(inputs)]
-        return self._made[inputs]
 
-    @cached_property
-    def _made(self) -> dict[int, list[Any]]:
-        return {}
+@cache
+def _module(layer: str, inputs: int, outputs: int) -> Any:
+    """A layer of torch_geometric without weights of its own."""
+    with warnings.catch_warnings():  # its import meets a deprecation in torch
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from torch_geometric import nn
+    with torch.device("meta"):  # only the shape is wanted: no values, no draw from the global generator
+        return getattr(nn, layer)(inputs, outputs, bias=False)
 
-    def _module(self, inputs: int, outputs: int) -> Any:
-        with warnings.catch_warnings():  # its import meets a deprecation in torch
-            warnings.simplefilter("ignore", DeprecationWarning)
-            from torch_geometric import nn
-        with torch.device("meta"):  # only the shape is wanted: no values, no draw from the global generator
-            return getattr(nn, self.layer)(inputs, outputs, bias=False)
+
+ENCODERS: dict[str, Callable[[int, int, int, bool], Encoder]] = {
+    "gcn": Gcn,
+    "mlp": FeedForward,
+    "appnp": PageRankMlp,
+    "sage": partial(MessagePassing, layer="SAGEConv"),
+    "gat": partial(MessagePassing, layer="GATConv"),
+}
 
 
 def make_encoder(name: str, *, depth: int, width: int, k: int, skip: bool = False) -> Encoder:
     """An encoder by name; ModelError lists the names there are."""
-    if name in ("sage", "gat"):
-        layer = {"sage": "SAGEConv", "gat": "GATConv"}[name]
-        return MessagePassing(depth, width, k, skip, layer)
-    kinds: dict[str, type[Encoder]] = {"gcn": Gcn, "mlp": FeedForward, "appnp": PageRankMlp}
-    if name not in kinds:
+    if name not in ENCODERS:
         raise ModelError(f"There is no encoder {name!r}. Expected one of: {', '.join(ENCODERS)}.")
-    return kinds[name](depth, width, k, skip)
+    return ENCODERS[name](depth, width, k, skip)
 
 
 def glorot(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:

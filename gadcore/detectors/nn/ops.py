@@ -19,22 +19,10 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from gadcore.detectors import arrays
-from gadcore.detectors.arrays import propagate, row_normalised
-from gadcore.graph import Features, Graph
+from gadcore.graph import Features
 
 GEMM_SPEEDUP = 4  # multiply-adds that a dense product does in the time of one sparse one (measured 1.4 to 6)
 DENSE_LIMIT = 2**28  # entries (1 GiB) up to which a matrix may be made dense
-
-__all__ = [
-    "DenseMatrix",
-    "Matrix",
-    "SparseMatrix",
-    "normalised_adjacency",
-    "propagate",
-    "row_normalised",
-    "to_matrix",
-]
 
 
 @dataclass(frozen=True)
@@ -141,11 +129,6 @@ def to_matrix(matrix: Features, device: torch.device) -> Matrix:
     if _may_be_dense(matrix) and matrix.shape[0] * matrix.shape[1] / GEMM_SPEEDUP < matrix.nnz:
         return DenseMatrix(matrix.toarray(), device)
     return SparseMatrix(matrix, device)
-
-
-def normalised_adjacency(graph: Graph, device: torch.device) -> SparseMatrix:
-    """Â = D̃^-½ (A + I) D̃^-½ of the whole graph, weighted."""
-    return SparseMatrix(arrays.normalised_adjacency(graph), device)
 
 
 def _may_be_dense(matrix: Any) -> bool:

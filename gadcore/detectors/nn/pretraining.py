@@ -19,7 +19,7 @@ from torch import Tensor
 from gadcore.detectors.base import OnEpoch, Progress
 from gadcore.detectors.nn.encoders import Encoder, glorot
 from gadcore.detectors.nn.receptive_field import Domain, Field
-from gadcore.detectors.nn.training import Schedule, Values, train
+from gadcore.detectors.nn.training import Schedule, Task, train
 from gadcore.detectors.nn.weights import Weights
 
 MAX_EDGES = 50_000
@@ -27,10 +27,8 @@ MAX_NODES = 2048
 PROJECTED = 256  # columns that wide attributes are projected to
 
 
-class EdgeTask:
+class EdgeTask(Task):
     """Reconstruction of edges against as many random pairs, drawn anew each epoch."""
-
-    measures_auc = False
 
     def __init__(self, domain: Domain, encoder: Encoder, weights: Weights, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -48,14 +46,9 @@ class EdgeTask:
         pairs = torch.randint(h.shape[1], self.edges.shape, generator=self._generator).to(h.device)
         return F.softplus(-_products(h, self.edges)).mean(1) + F.softplus(_products(h, pairs)).mean(1)
 
-    def evaluate(self) -> Values | None:
-        return None
 
-
-class AttributeTask:
+class AttributeTask(Task):
     """Linear reconstruction of the attributes from the embedding; the decoder is forgotten afterwards."""
-
-    measures_auc = False
 
     def __init__(self, encoder: Encoder, weights: Weights, where: Field, seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
@@ -72,9 +65,6 @@ class AttributeTask:
         h = self.encoder.embed(self.weights, self.field)
         return (torch.bmm(h, self.weights["decoder"]) - self.target).square().mean(dim=(1, 2))
 
-    def evaluate(self) -> Values | None:
-        return None
-
 
 def pretrain(
     domain: Domain,
@@ -88,12 +78,12 @@ def pretrain(
     """Train ``weights`` in place; a graph encoder without edges leaves them as they were drawn."""
     if not encoder.hops:
         nodes = np.random.default_rng(seed).permutation(domain.graph.n_nodes)[:MAX_NODES]
-        attributes = AttributeTask(encoder, weights, domain.field(np.sort(nodes), 0), seed)
-        return train(attributes, schedule, on_epoch=on_epoch, stage="pre-training").history
-    if not domain.graph.n_edges:
+        task: Task = AttributeTask(encoder, weights, domain.field(np.sort(nodes), 0), seed)
+    elif domain.graph.n_edges:
+        task = EdgeTask(domain, encoder, weights, seed)
+    else:
         return []
-    edges = EdgeTask(domain, encoder, weights, seed)
-    return train(edges, schedule, on_epoch=on_epoch, stage="pre-training").history
+    return train(task, schedule, on_epoch=on_epoch, stage="pre-training").history
 
 
 def _products(h: Tensor, pairs: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ model.safetensors has the weights of the first member by name, the arrays of ``e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,13 +21,12 @@ import torch
 from torch import Tensor
 
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import Detector, Given, OnEpoch, Progress
-from gadcore.detectors.folds import assign_folds, folds_of
-from gadcore.detectors.held_out import on_own_scale
+from gadcore.detectors.base import Detector, Given, Progress
+from gadcore.detectors.held_out import assign_folds, folds_of, on_own_scale
 from gadcore.detectors.nn.devices import pick_device, thread_count
-from gadcore.detectors.nn.encoders import FIRST, SKIP, Encoder
+from gadcore.detectors.nn.encoders import FIRST, SKIP, Encoder, make_encoder
 from gadcore.detectors.nn.receptive_field import Domain, Field, attribute_columns
-from gadcore.detectors.nn.training import Schedule, Values, train
+from gadcore.detectors.nn.training import Schedule, Task, Values, train
 from gadcore.detectors.nn.weights import Weights
 from gadcore.graph import FloatArray, Graph
 from gadcore.graph.labels import Labels
@@ -36,11 +35,40 @@ from gadcore.metrics import auc
 TABLES = frozenset((FIRST, SKIP))
 
 
-@dataclass(eq=False, repr=False)
-class Supervised(Detector):
-    """Base: parameters of the network and of its training."""
+class Network(Detector):
+    """A detector with an encoder: its weights and files."""
 
+    architecture: ClassVar[str] = "mlp"  # encoder by name
     extras: ClassVar[dict[str, str]] = {}  # arrays saved beside the weights: name in the file -> attribute
+
+    width: int
+    k: int
+    depth: int
+    device: str
+    weights_: Weights
+    columns_: tuple[str, ...]
+
+    def encode(self) -> Encoder:
+        """The architecture."""
+        return make_encoder(self.architecture, depth=self.depth, width=self.width, k=self.k)
+
+    def _write(self, saved: SavedModel) -> None:
+        saved.arrays.update(self.weights_.member(0))
+        saved.arrays.update({name: getattr(self, attribute) for name, attribute in self.extras.items()})
+        saved.state["columns"] = list(self.columns_)
+
+    def _read(self, saved: SavedModel) -> None:
+        arrays = saved.own
+        for name, attribute in self.extras.items():
+            setattr(self, attribute, arrays.pop(name))
+        tensors = {name: torch.tensor(array) for name, array in arrays.items()}
+        self.weights_ = Weights.stack([tensors], TABLES, pick_device(self.device))
+        self.columns_ = tuple(saved.state["columns"])
+
+
+@dataclass(eq=False, repr=False)
+class Supervised(Network):
+    """Base: parameters of the network and of its training."""
 
     seed: int = 0
     width: int = 32
@@ -53,12 +81,6 @@ class Supervised(Detector):
     folds: int = 5
     device: str = "auto"
     threads: int | None = None
-    weights_: Weights = field(init=False)
-    columns_: tuple[str, ...] = field(init=False)
-
-    def encode(self) -> Encoder:
-        """The architecture."""
-        raise AttributeError(f"{type(self).__name__} names no encoder")
 
     def draw(self, domain: Domain, generator: torch.Generator) -> dict[str, Tensor]:
         """First weights of one member."""
@@ -93,7 +115,7 @@ class Supervised(Detector):
             fold = folds_of(graph, labels, assigned) if assigned else None
             each = 1 if fold is None else 2 + int(fold.max())
             weights = self._first_weights(domain, self.grid() * each)
-            task = SupervisedTask(self, domain, weights, labels, fold, given.validation, given.on_epoch)
+            task = SupervisedTask(self, domain, weights, labels, fold, given)
             early = self.prepare(domain, weights, task)
             schedule = Schedule(self.epochs, self.lr, self.weight_decay, patience=self.patience)
             trained = train(task, schedule, on_epoch=given.on_epoch)
@@ -106,7 +128,7 @@ class Supervised(Detector):
 
     def score_new(self, graph: Graph) -> FloatArray:
         with thread_count(self.threads), torch.no_grad():
-            domain = Domain(graph, self.weights_[self._any()].device, self.columns_)
+            domain = Domain(graph, self.weights_.parameters()[0].device, self.columns_)
             return self.outputs(self.weights_, domain.whole(self.encode().hops))[0].cpu().numpy()
 
     def _first_weights(self, domain: Domain, members: int) -> Weights:
@@ -126,24 +148,8 @@ class Supervised(Detector):
         if fold is not None:
             self.out_of_fold_ = on_own_scale(self.scores_, scores[1:], labels.indices, fold)
 
-    def _any(self) -> str:
-        return next(iter(self.weights_.tensors))
 
-    def _write(self, saved: SavedModel) -> None:
-        saved.arrays.update(self.weights_.member(0))
-        saved.arrays.update({name: getattr(self, attribute) for name, attribute in self.extras.items()})
-        saved.state["columns"] = list(self.columns_)
-
-    def _read(self, saved: SavedModel) -> None:
-        arrays = saved.own
-        for name, attribute in self.extras.items():
-            setattr(self, attribute, arrays.pop(name))
-        tensors = {name: torch.tensor(array) for name, array in arrays.items()}
-        self.weights_ = Weights.stack([tensors], TABLES, pick_device(self.device))
-        self.columns_ = tuple(saved.state["columns"])
-
-
-class SupervisedTask:
+class SupervisedTask(Task):
     """Members of a detector on labelled targets; targets stand in the order of ``Labels.indices``."""
 
     measures_auc = True
@@ -155,16 +161,15 @@ class SupervisedTask:
         weights: Weights,
         labels: Labels,
         fold: npt.NDArray[np.int64] | None,
-        validation: Labels | None,
-        on_epoch: OnEpoch | None,
+        given: Given,
     ) -> None:
-        self.detector, self.weights, self.labels, self.on_epoch = detector, weights, labels, on_epoch
+        self.detector, self.weights, self.labels, self.on_epoch = detector, weights, labels, given.on_epoch
         hops = detector.encode().hops
         self.field = domain.field(labels.indices, hops)
         self.targets = torch.tensor(labels.targets.astype(np.float32), device=domain.device)
         self.seen = torch.tensor(_seen(labels, fold, weights.count), device=domain.device)
-        self._fold, self._validation = fold, validation
-        self._held = None if validation is None else domain.field(validation.indices, hops)
+        self._fold, self._validation = fold, given.validation
+        self._held = None if given.validation is None else domain.field(given.validation.indices, hops)
         self._last = torch.empty(0)
 
     def loss(self) -> Tensor:
@@ -197,7 +202,5 @@ def _seen(labels: Labels, fold: npt.NDArray[np.int64] | None, members: int) -> n
     """(M, n) weight of each label for each member: 0 where its fold is held out."""
     seen = np.tile(labels.weights.astype(np.float32), (members, 1))
     if fold is not None:
-        each = 2 + int(fold.max())
-        for member in range(members):
-            seen[member, fold == member % each - 1] = 0.0
+        seen[np.arange(members)[:, None] % (2 + int(fold.max())) - 1 == fold] = 0.0
     return seen

@@ -6,9 +6,7 @@ and Adam works element by element, so each member learns exactly as it would alo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,25 +20,23 @@ from gadcore.errors import Cancelled, ModelError
 Values = npt.NDArray[np.float64]
 
 
-class Task(Protocol):
+class Task:
     """What the loop trains."""
 
     weights: Weights
-    measures_auc: bool  # whether ``evaluate`` gives AUCs, to be shown as such
+    measures_auc: bool = False  # whether ``evaluate`` gives AUCs, to be shown as such
 
     def loss(self) -> Tensor:
         """(M,) losses of the current weights."""
+        raise NotImplementedError
+
+    def gradients(self) -> Tensor | None:
+        """Set .grad of every weight in closed form and return the losses; None to differentiate ``loss``."""
+        return None
 
     def evaluate(self) -> Values | None:
         """(M,) quality of the weights that ``loss`` last saw, higher is better; None without a measure."""
-
-
-@runtime_checkable
-class ClosedForm(Protocol):
-    """A task that can do without autograd."""
-
-    def gradients(self) -> Tensor | None:
-        """Set .grad of every weight and return the losses; None to have ``loss`` differentiated."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -69,8 +65,10 @@ class _Watch:
     tolerance: float = 0.0
     improved_at: int = 0
 
-    def see(self, values: Values, weights: Weights, epoch: int) -> None:
+    def see(self, values: Values | None, weights: Weights, epoch: int) -> None:
         """Keep weights that are as good as the best, within tolerance; only a gain renews patience."""
+        if values is None:
+            return
         known = np.nan_to_num(values, nan=-np.inf)
         members = np.flatnonzero((known >= self.best - self.tolerance) & np.isfinite(known))
         if (known > self.best).any():
@@ -94,20 +92,16 @@ def train(
     task: Task, schedule: Schedule, *, on_epoch: OnEpoch | None = None, stage: str = "training"
 ) -> Trained:
     """Minimise the task's losses; raises ``Cancelled`` within one epoch of ``on_epoch`` returning True."""
-    weights = task.weights
-    optimiser = _adam(weights, schedule)
-    watch = _Watch(
-        np.full(weights.count, -np.inf),
-        weights.select(range(weights.count)),
-        _zeros(weights),
-        schedule.tolerance,
-    )
+    weights, count = task.weights, task.weights.count
+    optimiser, ones = _adam(weights, schedule), torch.ones(count, device=weights.parameters()[0].device)
+    kept, epochs = weights.select(range(count)), np.zeros(count, dtype=np.int64)
+    watch = _Watch(np.full(count, -np.inf), kept, epochs, schedule.tolerance)
     history: list[Progress] = []
-    gradients = _gradients(task)
     for epoch in range(1, schedule.epochs + 1):
-        losses = gradients()
+        losses = _gradients(task, ones)
         if epoch % schedule.evaluate_every == 0 or epoch == schedule.epochs:
-            _evaluate(task, watch, epoch)
+            with torch.no_grad():
+                watch.see(task.evaluate(), weights, epoch)
         optimiser.step()
         progress = _progress(epoch, schedule.epochs, losses, watch, task.measures_auc, stage)
         history.append(progress)
@@ -115,41 +109,27 @@ def train(
             raise Cancelled(f"Stopped on request at epoch {epoch} of {schedule.epochs} ({stage}).")
         if _exhausted(watch, schedule, epoch):
             break
-    evaluated = np.flatnonzero(watch.epoch)
-    weights.overwrite(evaluated, watch.kept)
+    weights.overwrite(np.flatnonzero(watch.epoch), watch.kept)
     if not weights.finite():
         raise ModelError("Training diverged: weights are not finite. Lower lr, or check the attributes.")
     return Trained(history, watch.best, watch.epoch)
 
 
-def _gradients(task: Task) -> Callable[[], Tensor]:
-    """What sets .grad of the weights and gives the losses: the task's closed form, or autograd."""
-    ones = torch.ones(task.weights.count, device=task.weights.parameters()[0].device)
-    closed = task.gradients if isinstance(task, ClosedForm) else lambda: None
-
-    def run() -> Tensor:
-        losses: Tensor | None = closed()
-        if losses is None:
-            for weight in task.weights.parameters():
-                weight.grad = None
-            losses = task.loss()
-            losses.backward(ones)  # type: ignore[no-untyped-call]
-        return losses
-
-    return run
+def _gradients(task: Task, ones: Tensor) -> Tensor:
+    """The losses, with .grad of the weights set: by the task's closed form, or by autograd."""
+    losses = task.gradients()
+    if losses is None:
+        for weight in task.weights.parameters():
+            weight.grad = None
+        losses = task.loss()
+        losses.backward(ones)  # type: ignore[no-untyped-call]
+    return losses
 
 
 def _adam(weights: Weights, schedule: Schedule) -> torch.optim.Optimizer:
     parameters = weights.parameters()
     fused = parameters[0].device.type in ("cpu", "cuda")
     return torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=fused)
-
-
-def _evaluate(task: Task, watch: _Watch, epoch: int) -> None:
-    with torch.no_grad():
-        values = task.evaluate()
-    if values is not None:
-        watch.see(values, task.weights, epoch)
 
 
 def _progress(
@@ -164,7 +144,3 @@ def _exhausted(watch: _Watch, schedule: Schedule, epoch: int) -> bool:
     if schedule.patience is None or not watch.epoch.any():
         return False
     return epoch - watch.improved_at >= schedule.patience
-
-
-def _zeros(weights: Weights) -> npt.NDArray[np.int64]:
-    return np.zeros(weights.count, dtype=np.int64)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.detectors.base import Reporter
 from gadcore.detectors.heads import HeadTask
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.combine import Array, percentile_among
-from gadcore.detectors.plus.directions import Directions
-from gadcore.detectors.plus.graph_cache import GraphCache
-from gadcore.detectors.progress import Reporter
+from gadcore.detectors.plus.graph_cache import Directions, GraphCache
 from gadcore.graph import FloatArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, percentile_ranks

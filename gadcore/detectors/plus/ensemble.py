@@ -8,7 +8,7 @@
     no labels          unusual attributes, unlike its neighbours, unusual neighbourhood
 
 Members are judged on ``validation``, else out of fold, else they keep their prior weight. ``embedding_`` is
-that of the sphere with the highest weight; without one it is the leading directions of Â²X (directions.py),
+that of the sphere with the highest weight; without one it is the leading directions of Â²X (graph_cache.py),
 with the mean of the normal nodes (of all, when none is labelled) as ``centre_``.
 
 Saved, readable without torch; what a member adds is said in its file:
@@ -36,10 +36,9 @@ import numpy as np
 
 from gadcore.detectors.accounts import Share
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, Given
-from gadcore.detectors.folds import assign_folds, folds_of
+from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NO_LABELS, NORMAL_ONLY, Detector, Given, Reporter
 from gadcore.detectors.heads import HeadTask
-from gadcore.detectors.held_out import spread_out, usable
+from gadcore.detectors.held_out import assign_folds, folds_of, spread_out, usable
 from gadcore.detectors.plus.bench import Bench, Judge, signed_weights
 from gadcore.detectors.plus.combine import (
     Array,
@@ -49,11 +48,9 @@ from gadcore.detectors.plus.combine import (
     unseen_ranks,
     weighted_spread,
 )
-from gadcore.detectors.plus.directions import leading_directions
-from gadcore.detectors.plus.graph_cache import GraphCache, cache_of
+from gadcore.detectors.plus.graph_cache import GraphCache, cache_of, leading_directions
 from gadcore.detectors.plus.members import KINDS, Member, Slot, kind_of
 from gadcore.detectors.plus.members.sphere import heaviest, read_spheres, spheres_of, write_spheres
-from gadcore.detectors.progress import Reporter
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, percentile_ranks
@@ -91,11 +88,10 @@ class AnPlus(Detector):
     signed_weights_: Array = field(init=False)
 
     def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
-        earlier = given.warm_start if isinstance(given.warm_start, AnPlus) else None
         self.basis_ = basis_of(labels)
         report = Reporter(given.on_epoch, 0)
-        bench = self._bench(cache_of(graph), labels, given.validation, earlier, report)
-        fits = [fit for kind in KINDS for fit in kind.plan(bench)]
+        bench = self._bench(cache_of(graph), labels, given, report)
+        fits = [fit for kind in KINDS if self.basis_ in kind.bases for fit in kind.plan(bench)]
         report.epochs = sum(fit.reports for fit in fits)
         members: list[Member] = []
         for fit in fits:
@@ -128,14 +124,9 @@ class AnPlus(Detector):
             for member, weight, quality in zip(self.members_, self.weights_, self.member_aucs_)
         ]
 
-    def _bench(
-        self,
-        cache: GraphCache,
-        labels: Labels,
-        validation: Labels | None,
-        earlier: AnPlus | None,
-        report: Reporter,
-    ) -> Bench:
+    def _bench(self, cache: GraphCache, labels: Labels, given: Given, report: Reporter) -> Bench:
+        validation = given.validation
+        earlier = given.warm_start if isinstance(given.warm_start, AnPlus) else None
         task = self._task(cache.graph, labels, validation, earlier)
         judge = Judge(task, cache.graph.n_nodes, self.seed)
         bench = Bench(self, cache, labels, validation, task, judge, report, earlier)

@@ -4,22 +4,39 @@
     X, ÂX, Â²X, Â³X     what heads are fitted on
     kept                whatever else a member computes from the graph
 
+Damped random walks tell how scores and attributes of the wider neighbourhood reach a node:
+
+    Π = (1 − α) Σ_{s<S} α^s P^s + α^S P^S,   P = D̃⁻¹(A + I)
+
+Leading directions of unit-row ÂᵏX are the map and the one-class ranking before there are verdicts:
+
+    e_v = (z_v V) / σ,   V (D, r) leading right singular vectors, σ (r,) deviations of the columns of ZV
+
 Each part is made when it is first asked for. ``cache_of`` keeps those of the last graph, so that a retrain, a
 cold one too, does not make them again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import sys
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
-from gadcore.detectors.arrays import compact, normalised_adjacency
-from gadcore.detectors.heads import FeatureTable
-from gadcore.detectors.plus.walks import random_walk
-from gadcore.graph import Features, Graph
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
-T = TypeVar("T")
+from gadcore.detectors.arrays import compact, inverse_norms, normalised_adjacency
+from gadcore.detectors.heads import FeatureTable, fitting_columns
+from gadcore.graph import Features, FloatArray, Graph
+from gadcore.shelf import Shelf
+
+DAMPING, LONG, SHORT = 0.9, 20, 10  # α, and S for scores and for attributes, which cost a product with X each
+BLOCK = 128  # columns walked at a time: they stay in the processor's cache
+DIRECTIONS = 32
+OVERSAMPLING, POWER_STEPS = 10, 3
+FLOOR = 0.01  # least deviation of a direction, relative to the largest
 
 
 class GraphCache:
@@ -28,7 +45,7 @@ class GraphCache:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._tables = [FeatureTable(graph.x)]
-        self._kept: dict[Hashable, Any] = {}
+        self.kept = Shelf(sys.maxsize).get
 
     @cached_property
     def adjacency(self) -> Any:
@@ -37,8 +54,9 @@ class GraphCache:
 
     @cached_property
     def walk(self) -> Any:
-        """P."""
-        return random_walk(self.adjacency, self.graph)
+        """P, from Â."""
+        root = np.sqrt(self.graph.degree + 1.0).astype(np.float32)
+        return sp.csr_array(sp.diags_array(1.0 / root) @ self.adjacency @ sp.diags_array(root))
 
     def table(self, hops: int) -> FeatureTable:
         """ÂᵏX as heads see it."""
@@ -50,20 +68,58 @@ class GraphCache:
         """[X, …, ÂᵏX]."""
         return [self.table(k).z for k in range(hops + 1)]
 
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` gave when this key was first asked for."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: T = self._kept[key]
-        return found
 
-
-_last: GraphCache | None = None
+_LAST = Shelf(1)
 
 
 def cache_of(graph: Graph) -> GraphCache:
     """The cache of this graph; that of the last graph when it is equal."""
-    global _last
-    if _last is None or not (_last.graph is graph or _last.graph.fingerprint == graph.fingerprint):
-        _last = GraphCache(graph)
-    return _last
+    return _LAST.get(graph.fingerprint, lambda: GraphCache(graph))
+
+
+def damped(step: Any, values: npt.NDArray[Any], steps: int) -> npt.NDArray[Any]:
+    """Π values, by S steps of  m ← α P m + (1 − α) values."""
+    out = np.empty(values.shape, dtype=np.float32)
+    scaled = step * np.float32(DAMPING)
+    for first in range(0, values.shape[1], BLOCK):
+        columns = slice(first, first + BLOCK)
+        mass = np.ascontiguousarray(values[:, columns], dtype=np.float32)
+        start = (1 - DAMPING) * mass
+        for _ in range(steps):
+            mass = scaled @ mass
+            mass += start
+        out[:, columns] = mass
+    return out
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The map from ÂᵏX to whitened coordinates."""
+
+    hops: int
+    components: FloatArray  # (D, r), each column divided by the deviation of its coordinate
+
+    def embed(self, z: Features) -> FloatArray:
+        """(N, r), of ÂᵏX."""
+        found = np.asarray(z @ fitting_columns(self.components, z)) * inverse_norms(z)[:, None]
+        return found.astype(np.float32)
+
+
+def leading_directions(z: Features, hops: int, seed: int) -> Directions:
+    """Randomised SVD (Halko et al. 2011) of the unit rows of ÂᵏX; deterministic for a seed."""
+    scale = inverse_norms(z)[:, None]
+    rank = max(1, min(DIRECTIONS, min(z.shape) - 1))
+    rng = np.random.default_rng(seed)
+    sketch: npt.NDArray[Any] = rng.normal(size=(z.shape[1], min(rank + OVERSAMPLING, z.shape[1])))
+    for _ in range(POWER_STEPS):
+        sketch, _ = np.linalg.qr(np.asarray(z.T @ (scale * (scale * np.asarray(z @ sketch)))))
+    small = scale * np.asarray(z @ sketch)  # (N, r + oversampling)
+    values, vectors = np.linalg.eigh(small.T @ small)
+    basis = sketch @ vectors[:, np.argsort(-values)[:rank]]
+    coordinates = scale * np.asarray(z @ basis)
+    deviation = coordinates.std(axis=0)
+    # One-hot columns of two attributes have equal sums: that direction is rounding noise, not to be whitened.
+    kept = deviation > FLOOR * max(float(deviation.max()), 1e-9)
+    if not kept.any():
+        return Directions(hops, basis[:, :1].astype(np.float32))
+    return Directions(hops, (basis[:, kept] / deviation[kept]).astype(np.float32))

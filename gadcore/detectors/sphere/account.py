@@ -21,6 +21,7 @@ from gadcore.detectors.arrays import Arrays, SavedModel, share_scale
 from gadcore.detectors.surroundings import Array, Variants
 from gadcore.graph import Graph, IntArray
 
+Nested = tuple[list[IntArray], list[Any]]  # see ``Variants.nested``
 ACCOUNTABLE = ("gcn", "mlp")  # encoders that are piecewise linear in X
 
 
@@ -53,25 +54,25 @@ class SphereAccount(Accountable):
         graph, node = variants.view.graph, variants.node
         field = self._field(variants)
         start = self._start(graph, field)
-        steps = self._forward(variants, field, start, 0)
+        steps, (sets, blocks) = self._forward(variants, field, start, 0), field
         g = steps[-1][0] + self._own(variants) - 2 * self.centre
         back = g[None, :]
         for layer in range(len(self.layers) - 1, 0, -1):
-            back = (field.blocks[layer].T @ (back @ self.layers[layer].T)) * (steps[layer - 1] > 0)
-        back = np.asarray(field.blocks[0].T @ back)  # (S0, H)
+            back = (blocks[layer].T @ (back @ self.layers[layer].T)) * (steps[layer - 1] > 0)
+        back = np.asarray(blocks[0].T @ back)  # (S0, H)
         nodes = np.zeros(graph.n_nodes)
-        nodes[field.nodes[0]] = np.einsum("nh,nh->n", start, back)
+        nodes[sets[0]] = np.einsum("nh,nh->n", start, back)
         x = dense_row(graph.x, node)
         first = x * self._scale(graph, np.array([node]))
-        own = first * (self.layers[0] @ back[np.searchsorted(field.nodes[0], node)])
+        own = first * (self.layers[0] @ back[np.searchsorted(sets[0], node)])
         if self.skip is not None:
             own += x * (self.skip @ g)
         nodes[node] = 0.0
         return Account(np.asarray(own, dtype=np.float64), nodes, float(self.centre @ self.centre))
 
-    def _start(self, graph: Graph, field: _Nested) -> npt.NDArray[Any]:
+    def _start(self, graph: Graph, field: Nested) -> npt.NDArray[Any]:
         """(S0, H) what the first layer makes of the attributes."""
-        nodes = field.nodes[0]
+        nodes = field[0][0]
         return np.asarray(graph.x[nodes] @ self.layers[0]) * self._scale(graph, nodes)[:, None]
 
     def _scale(self, graph: Graph, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
@@ -87,7 +88,7 @@ class SphereAccount(Accountable):
         return np.asarray(dense_row(variants.view.graph.x, variants.node) @ self.skip)
 
     def _forward(
-        self, variants: Variants, field: _Nested, start: npt.NDArray[Any], variant: int
+        self, variants: Variants, field: Nested, start: npt.NDArray[Any], variant: int
     ) -> list[npt.NDArray[Any]]:
         """Outputs of every layer before its ReLU, on the shrinking node sets."""
         h = self._aggregate(variants, field, 0, start, variant)
@@ -99,16 +100,16 @@ class SphereAccount(Accountable):
         return steps
 
     def _aggregate(
-        self, variants: Variants, field: _Nested, level: int, h: npt.NDArray[Any], variant: int
+        self, variants: Variants, field: Nested, level: int, h: npt.NDArray[Any], variant: int
     ) -> npt.NDArray[Any]:
         """Block ``level`` times h, in the graph without the variant's edge."""
-        block = field.blocks[level]
+        nodes, block = field[0], field[1][level]
         if variant == 0 or not self.on_graph:
             return np.asarray(block @ h)
         other = int(variants.removed[variant - 1])
         entry, own_scale, other_scale = (values[variant - 1] for values in variants.edge)
-        inner = {node: _place(field.nodes[level], node) for node in (variants.node, other)}
-        outer = {node: _place(field.nodes[level + 1], node) for node in (variants.node, other)}
+        inner = {node: _place(nodes[level], node) for node in (variants.node, other)}
+        outer = {node: _place(nodes[level + 1], node) for node in (variants.node, other)}
         scale = {variants.node: own_scale, other: other_scale}
         h = h.copy()
         for node, place in inner.items():
@@ -123,28 +124,12 @@ class SphereAccount(Accountable):
                 out[row] *= scale[node]
         return out
 
-    def _field(self, variants: Variants) -> _Nested:
-        adjacency = variants.view.adjacency
-        nodes: list[IntArray] = [np.array([variants.node])]
-        blocks: list[Any] = []
-        for _ in self.layers:
-            if self.on_graph:
-                rows = adjacency[nodes[0]]
-                wider = np.unique(rows.indices).astype(np.int64)
-                block = rows[:, wider]
-            else:
-                wider, block = nodes[0], np.eye(1, dtype=np.float32)
-            nodes.insert(0, wider)
-            blocks.insert(0, block)
-        return _Nested(nodes, blocks)
-
-
-@dataclass(frozen=True)
-class _Nested:
-    """Nested node sets around v: ``nodes[0]`` the widest, ``blocks[ℓ]`` = Â[nodes[ℓ+1], nodes[ℓ]]."""
-
-    nodes: list[IntArray]
-    blocks: list[Any]
+    def _field(self, variants: Variants) -> Nested:
+        """The node sets that the layers need, and the blocks of Â between them."""
+        if self.on_graph:
+            return variants.nested(len(self.layers))
+        node = np.array([variants.node])
+        return [node] * (1 + len(self.layers)), [np.eye(1, dtype=np.float32)] * len(self.layers)
 
 
 def shares(saved: SavedModel) -> list[Share]:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from gadcore.detectors.base import OnEpoch, Progress
-from gadcore.detectors.folds import assign_folds, fold_count, folds_of
+from gadcore.detectors.held_out import assign_folds, fold_count, folds_of
 from gadcore.detectors.nn.devices import pick_device
 from gadcore.detectors.nn.pretraining import pretrain
 from gadcore.detectors.nn.receptive_field import Domain, Field, attribute_columns
@@ -48,8 +48,7 @@ def fit_spheres(
     graph: Graph,
     labels: Labels,
     specs: Sequence[SphereSpec],
-    options: SphereOptions | None = None,
-    *,
+    options: SphereOptions,
     validation: Labels | None = None,
     warm_start: FittedSpheres | None = None,
     on_epoch: OnEpoch | None = None,
@@ -59,7 +58,6 @@ def fit_spheres(
     ``warm_start`` continues from earlier members for ``options.warm_epochs``; it is ignored (a cold fit) when
     it lacks one of the specs, or has other attributes, sizes or folds.
     """
-    options = options or SphereOptions()
     earlier = warm_start if warm_start and _continues(warm_start, graph, specs, options) else None
     assigned: dict[str, int] = {}
     if validation is None:
@@ -68,7 +66,7 @@ def fit_spheres(
             graph, labels, options.folds, seed=specs[0].seed, one_class=options.one_class, previous=previous
         )
     if earlier and validation is None and fold_count(assigned) != fold_count(earlier.fold_of):
-        return fit_spheres(graph, labels, specs, options, validation=validation, on_epoch=on_epoch)
+        return fit_spheres(graph, labels, specs, options, on_epoch=on_epoch)
     job = _Job(_domain(graph, options, earlier), labels, options, assigned, validation, earlier, on_epoch)
     groups: list[Group] = []
     auc, history = np.full(len(specs), np.nan), list[Progress]()
@@ -96,6 +94,11 @@ class _Job:
     def folds(self) -> int:
         return fold_count(self.assigned)
 
+    @property
+    def fold(self) -> IntArray:
+        """Of each label."""
+        return folds_of(self.domain.graph, self.labels, self.assigned)
+
     def run(self, rows: list[int], specs: list[SphereSpec]) -> tuple[Group, Values, list[Progress]]:
         """Train the specs of one architecture and their folds."""
         owner = np.r_[np.arange(len(specs)), np.repeat(np.arange(len(specs)), self.folds)]
@@ -106,7 +109,7 @@ class _Job:
         sphere, before = self._start(specs, owner, field, normal)
         lambdas = self._tensor(np.array([specs[i].lambda_ for i in owner], dtype=np.float32))
         judge = self._judge(sphere, len(specs))
-        task = SphereTask(sphere, field, lambdas, (normal, anomalous), judge, not self.options.one_class)
+        task = SphereTask(sphere, field, lambdas, normal, anomalous, judge, not self.options.one_class)
         trained = train(task, self._schedule(), on_epoch=self.on_epoch)
         measured = judge is not None and task.measures_auc
         values = trained.best[: len(specs)] if measured else np.full(len(specs), np.nan)
@@ -134,30 +137,20 @@ class _Job:
         """(M, n): which labels each member must not see."""
         hidden = np.zeros((specs * (1 + self.folds), len(self.labels)), dtype=bool)
         if self.folds:
-            mine = folds_of(self.domain.graph, self.labels, self.assigned)
-            hidden[specs:] = np.tile(np.arange(self.folds)[:, None] == mine, (specs, 1))
+            hidden[specs:] = np.tile(np.arange(self.folds)[:, None] == self.fold, (specs, 1))
         return hidden
 
     def _judge(self, sphere: SphereBatch, specs: int) -> SphereJudge | None:
         one_class = self.options.one_class
         if self.validation is not None:
             return validation_judge(self.domain, sphere.encoder, self.validation, one_class=one_class)
-        if not self.folds:
-            return None
-        mine = folds_of(self.domain.graph, self.labels, self.assigned)
-        return fold_judge(self.labels, mine, specs, one_class=one_class)
+        return fold_judge(self.labels, self.fold, specs, one_class=one_class) if self.folds else None
 
     def _schedule(self) -> Schedule:
-        lr, decay, patience = self.options.lr, self.options.weight_decay, self.options.patience
-        if self.earlier:
-            return Schedule(self.options.warm_epochs, lr, decay, patience=patience)
-        return Schedule(
-            self.options.epochs,
-            lr,
-            decay,
-            patience=patience,
-            tolerance=self._tolerance() if self.folds else 0.0,
-        )
+        own = self.options
+        epochs = own.warm_epochs if self.earlier else own.epochs
+        tolerance = self._tolerance() if self.folds and not self.earlier else 0.0
+        return Schedule(epochs, own.lr, own.weight_decay, patience=own.patience, tolerance=tolerance)
 
     def _tolerance(self) -> float:
         """Half a standard error of the AUC: held-out labels are few, and longer training is the safer pick.

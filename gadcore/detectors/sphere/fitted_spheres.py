@@ -15,7 +15,7 @@ spheres.arrays(), spheres.state(), restore_spheres(arrays, state, options)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -24,11 +24,11 @@ import numpy.typing as npt
 import torch
 
 from gadcore.detectors.base import Progress
+from gadcore.detectors.held_out import on_own_scale
 from gadcore.detectors.nn.encoders import Encoder, make_encoder
 from gadcore.detectors.nn.receptive_field import Domain
 from gadcore.detectors.sphere.objective import SphereBatch
 from gadcore.graph import FloatArray, Graph
-from gadcore.metrics import midranks
 
 CELLS = 2**26  # floats of one layer that scoring holds at a time (256 MiB)
 
@@ -80,23 +80,18 @@ class Group:
         return list(range(start, start + self.folds))
 
 
+@dataclass(eq=False, repr=False)
 class FittedSpheres:
     """What ``fit_spheres`` gives."""
 
-    def __init__(
-        self,
-        specs: Sequence[SphereSpec],
-        groups: list[Group],
-        columns: tuple[str, ...],
-        fold_of: dict[str, int],
-        options: SphereOptions,
-        auc: npt.NDArray[np.float64],
-        history: list[Progress],
-        domain: Domain | None = None,
-    ) -> None:
-        self.specs, self.groups, self.columns = tuple(specs), groups, columns
-        self.fold_of = fold_of  # node id -> fold
-        self.options, self.auc, self.history, self.domain = options, auc, history, domain
+    specs: Sequence[SphereSpec]
+    groups: list[Group]
+    columns: tuple[str, ...]
+    fold_of: dict[str, int]  # node id -> fold
+    options: SphereOptions
+    auc: npt.NDArray[np.float64]
+    history: list[Progress]
+    domain: Domain | None = None
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -109,16 +104,13 @@ class FittedSpheres:
         if not self.fold_of:
             return None
         domain = self._trained_on()
-        found = np.full(self.scores.shape, np.nan, dtype=np.float32)
+        found = np.empty(self.scores.shape, dtype=np.float32)
         nodes = domain.graph.indices_of(self.fold_of)
         folds = np.array(list(self.fold_of.values()))
         for group in self.groups:
             for place, row in enumerate(group.rows):
-                own = np.sort(self.scores[row])
                 held = _score_all(group.sphere, group.fold_members(place), domain)
-                for fold in range(group.folds):
-                    mine = nodes[folds == fold]
-                    found[row, mine] = own[midranks(held[fold])[mine].astype(np.int64) - 1]
+                found[row] = on_own_scale(self.scores[row], held, nodes, folds)
         return found
 
     def embedding(self, row: int) -> FloatArray:
@@ -144,19 +136,12 @@ class FittedSpheres:
     def select(self, row: int) -> FittedSpheres:
         """One spec with its folds."""
         group, _ = self._find(row)
-        chosen = self.sphere_of(self.specs[row : row + 1], folds=True)
-        only = FittedSpheres(
-            self.specs[row : row + 1],
-            [Group([0], chosen, group.folds)],
-            self.columns,
-            self.fold_of,
-            self.options,
-            self.auc[row : row + 1],
-            self.history,
-            self.domain,
-        )
+        chosen = self.sphere_of([self.specs[row]], folds=True)
+        one = slice(row, row + 1)
+        groups = [Group([0], chosen, group.folds)]
+        only = replace(self, specs=self.specs[one], groups=groups, auc=self.auc[one])
         if "scores" in self.__dict__:
-            only.__dict__["scores"] = self.scores[row : row + 1]
+            only.__dict__["scores"] = self.scores[one]
         return only
 
     def score_new(self, graph: Graph) -> FloatArray:

@@ -70,24 +70,6 @@ class Hypersphere(Detector):
     def _options(self) -> SphereOptions:
         return SphereOptions.of(self.get_params(), one_class=isinstance(self, N))
 
-    def _trained(
-        self,
-        graph: Graph,
-        labels: Labels,
-        specs: list[SphereSpec],
-        given: Given,
-        earlier: FittedSpheres | None,
-    ) -> FittedSpheres:
-        return fit_spheres(
-            graph,
-            labels,
-            specs,
-            self._options(),
-            validation=given.validation,
-            warm_start=earlier,
-            on_epoch=given.on_epoch,
-        )
-
     def _adopt(self, spheres: FittedSpheres) -> None:
         """Set the fitted attributes from the selected member."""
         self.spheres_ = spheres
@@ -120,7 +102,8 @@ class AN(Hypersphere):
         self.basis_ = self.check_labels(labels)
         earlier = given.warm_start.spheres_ if isinstance(given.warm_start, AN) else None
         with thread_count(self.threads):
-            spheres = self._trained(graph, labels, self._specs(earlier), given, earlier)
+            specs, start = self._specs(earlier), (given.validation, earlier, given.on_epoch)
+            spheres = fit_spheres(graph, labels, specs, self._options(), *start)
             self._adopt(spheres.select(self._best(spheres)))
 
     @property
@@ -159,18 +142,17 @@ class N(Hypersphere):
         earlier = given.warm_start.spheres_ if isinstance(given.warm_start, N) else None
         only = Labels(labels.normal, labels.anomalous[:0], inclusion=labels.inclusion, weight=labels.weight)
         with thread_count(self.threads):
-            self._adopt(self._trained(graph, only, [self._spec(0.0)], given, earlier))
+            specs, start = [self._spec(0.0)], (given.validation, earlier, given.on_epoch)
+            self._adopt(fit_spheres(graph, only, specs, self._options(), *start))
         self.auc_ = self._unseen_auc(labels, given.validation)
 
     def _unseen_auc(self, labels: Labels, validation: Labels | None) -> float | None:
         """AUC on labels that training did not see: it sees no anomalous one, and normal ones by fold."""
-        held_out = validation is not None
-        labels = labels if validation is None else validation
-        scores = self.scores_.copy() if held_out else self.out_of_fold_
-        if scores is None or not len(labels.anomalous) or not len(labels.normal):
-            return None
-        if not held_out:
-            scores = scores.copy()
+        scores, judged = self.scores_, labels if validation is None else validation
+        if validation is None:
+            if self.out_of_fold_ is None:
+                return None
+            scores = self.out_of_fold_ = self.out_of_fold_.copy()
             scores[labels.anomalous] = self.scores_[labels.anomalous]
-            self.out_of_fold_ = scores
-        return auc(labels.targets, scores[labels.indices])
+        both = len(judged.normal) and len(judged.anomalous)
+        return auc(judged.targets, scores[judged.indices]) if both else None

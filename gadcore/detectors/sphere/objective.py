@@ -12,6 +12,7 @@ normal nodes first, then anomalous ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from torch import Tensor
 
 from gadcore.detectors.nn.encoders import FIRST, SKIP, Encoder, Gcn
 from gadcore.detectors.nn.receptive_field import Domain, Field
-from gadcore.detectors.nn.training import Values
+from gadcore.detectors.nn.training import Task, Values
 from gadcore.detectors.nn.weights import Weights
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
@@ -34,11 +35,13 @@ FloatMatrix = npt.NDArray[np.float32]
 SphereJudge = Callable[["SphereTask"], Values]
 
 
+@dataclass(frozen=True, eq=False)
 class SphereBatch:
-    """M encoders of one architecture, each with its centre (M, K)."""
+    """M encoders of one architecture, each with its centre."""
 
-    def __init__(self, encoder: Encoder, weights: Weights, centres: Tensor) -> None:
-        self.encoder, self.weights, self.centres = encoder, weights, centres
+    encoder: Encoder
+    weights: Weights
+    centres: Tensor  # (M, K)
 
     @classmethod
     def from_members(
@@ -138,28 +141,25 @@ def hypersphere_loss(
     return losses, scores
 
 
-class SphereTask:
+@dataclass(eq=False)
+class SphereTask(Task):
     """Members of a sphere learning from labelled targets."""
 
-    def __init__(
-        self,
-        sphere: SphereBatch,
-        field: Field,
-        lambdas: Tensor,
-        weights: tuple[Tensor, Tensor],
-        judge: SphereJudge | None,
-        measures_auc: bool,
-    ) -> None:
-        self.sphere, self.field, self.lambdas = sphere, field, lambdas
-        self.weights, self.measures_auc = sphere.weights, measures_auc
-        self._normal, self._anomalous = weights
-        self._judge = judge
-        self.scores = torch.empty(0)
+    sphere: SphereBatch
+    field: Field
+    lambdas: Tensor
+    normal: Tensor  # (M, n_N) weights of the labels
+    anomalous: Tensor  # (M, n_A)
+    judge: SphereJudge | None
+    measures_auc: bool
+
+    def __post_init__(self) -> None:
+        self.weights, self.scores = self.sphere.weights, torch.empty(0)
 
     def loss(self) -> Tensor:
         h = self.sphere.embed(self.field)
         losses, self.scores = hypersphere_loss(
-            h, self.sphere.centres, self._normal, self._anomalous, self.lambdas
+            h, self.sphere.centres, self.normal, self.anomalous, self.lambdas
         )
         return losses
 
@@ -173,14 +173,14 @@ class SphereTask:
             if made is None:
                 return None
             losses, self.scores, grad = value_and_gradient(
-                made.embedding, self.sphere.centres, self._normal, self._anomalous, self.lambdas
+                made.embedding, self.sphere.centres, self.normal, self.anomalous, self.lambdas
             )
             for weight, each in zip(self.weights.parameters(), made.gradients(grad)):
                 weight.grad = each
         return losses
 
     def evaluate(self) -> Values | None:
-        return None if self._judge is None else self._judge(self)
+        return None if self.judge is None else self.judge(self)
 
 
 def first_centres(encoder: Encoder, weights: Weights, field: Field, normal: Tensor, *, push: bool) -> Tensor:

@@ -179,9 +179,8 @@ def _edge_parts(graph: Graph, model: Model, variants: Variants) -> tuple[list[Pa
 
 def _effect(change: float, unknown: float) -> str:
     """What an edge does, in words; nothing is said of the share of the score that was not worked out anew."""
-    known = (
-        "the score" if unknown < 0.005 else f"the {100 * (1 - unknown):.0f} % of the score worked out anew"
-    )
+    part = f"the {100 * (1 - unknown):.0f} % of the score worked out anew"
+    known = "the score" if unknown < 0.005 else part
     if abs(change) < 1e-9:
         return f"makes no difference to {known}"
     return f"without it {known} {'falls' if change < 0 else 'rises'} by {abs(change):.2g}"

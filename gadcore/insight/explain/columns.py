@@ -55,8 +55,7 @@ class Columns:
         self._table = graph.node_table
         encoders = graph.extra.get("encoders") or []
         self._dates = {str(e["column"]): e.get("format") for e in encoders if e.get("kind") == "date"}
-        self._numbers: dict[str, npt.NDArray[np.float64]] = {}
-        self._ordered: dict[str, npt.NDArray[np.float64]] = {}
+        self._numbers: dict[str, tuple[npt.NDArray[np.float64], ...]] = {}  # as they stand, and in order
         self._shares: dict[str, dict[str, float]] = {}
 
     @cached_property
@@ -90,11 +89,10 @@ class Columns:
         if column not in self._dates and not self._is_number(column):
             return None
         if column not in self._numbers:
-            self._numbers[column] = self._as_numbers(column)
-            finite = self._numbers[column]
-            self._ordered[column] = np.sort(finite[np.isfinite(finite)])
-        value = float(self._numbers[column][node])
-        return PeerStanding.among(self._ordered[column], value) if np.isfinite(value) else None
+            every = self._as_numbers(column)
+            self._numbers[column] = every, np.sort(every[np.isfinite(every)])
+        values, ordered = self._numbers[column]
+        return PeerStanding.among(ordered, float(values[node])) if np.isfinite(values[node]) else None
 
     def _as_numbers(self, column: str) -> npt.NDArray[np.float64]:
         """(N,) values, dates as seconds, nan where there is none."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,9 @@ from gadcore.detectors.registry import shares_of
 from gadcore.detectors.surroundings import Array, Variants
 from gadcore.errors import ModelError
 from gadcore.insight.similar import embedding_counts
+from gadcore.shelf import Shelf
 
-KEPT = 4  # models that stay in memory
+_MODELS = Shelf(4)  # that stay in memory
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ def read_model(folder: Path) -> Model:
         changed = document.stat().st_mtime_ns
     except OSError as error:
         raise ModelError(f"{folder} holds no model ({error}). Train first.") from error
-    return _read(folder.resolve(), changed)
+    folder = folder.resolve()
+    return _MODELS.get((folder, changed), lambda: _read(folder))
 
 
-@lru_cache(maxsize=KEPT)
-def _read(folder: Path, changed: int) -> Model:
+def _read(folder: Path) -> Model:
     try:
         state = json.loads((folder / "detector.json").read_text(encoding="utf-8"))
         arrays = load_arrays(folder) if (folder / MODEL_FILE).exists() else {}

@@ -6,24 +6,24 @@ how far the node stands out in it; one correlation per run, then a look-up per n
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from gadcore.detectors.accounts import dense_row
 from gadcore.graph import Graph, IntArray
 from gadcore.insight.explain.columns import Columns, PeerStanding
 from gadcore.metrics import percentile_ranks
 from gadcore.records import Attribute
+from gadcore.shelf import Shelf
 
 Array = npt.NDArray[np.float64]
 
 EXTREME = (
-    10.0  # per cent of nodes with such a number or a more extreme one up to which it is worth a sentence
+    10.0  # per cent of nodes with such a number or a more extreme one, up to which it is worth a sentence
 )
 RARE = 10.0  # per cent of nodes up to which a value is worth a sentence
 HALF = 50.0  # per cent of nodes
@@ -87,33 +87,23 @@ class Tendency:
 
     def pull(self, graph: Graph, node: int) -> Array:
         """(D,) how much each attribute speaks for a high score: correlation times standing out."""
-        row = graph.x[[node]]
-        x = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64)[0]
+        x = dense_row(graph.x, node)
         return np.asarray(self.correlation * np.clip((x - self.mean) / self.deviation, -4, 4))
 
 
-_TENDENCIES: OrderedDict[tuple[str, int], Tendency] = OrderedDict()
-_COLUMNS: OrderedDict[tuple[str, int], Columns] = OrderedDict()
+_TENDENCIES, _COLUMNS, _PLACES = Shelf(KEPT), Shelf(KEPT), Shelf(KEPT)
 
 
 def tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
     """Correlations of attributes and score ranks, kept per graph and scores."""
     key = (graph.fingerprint, hash(np.ascontiguousarray(scores).tobytes()))
-    found = _TENDENCIES.pop(key, None) or _tendency(graph, scores)
-    _TENDENCIES[key] = found
-    while len(_TENDENCIES) > KEPT:
-        _TENDENCIES.popitem(last=False)
-    return found
+    return _TENDENCIES.get(key, lambda: _tendency(graph, scores))
 
 
 def columns_of(graph: Graph) -> Columns:
     """The raw columns of a graph, kept."""
     key = (graph.fingerprint, id(graph.node_table))  # the fingerprint does not cover raw columns
-    found = _COLUMNS.pop(key, None) or Columns(graph)
-    _COLUMNS[key] = found
-    while len(_COLUMNS) > KEPT:
-        _COLUMNS.popitem(last=False)
-    return found
+    return _COLUMNS.get(key, lambda: Columns(graph))
 
 
 def node_sentences(
@@ -136,12 +126,12 @@ def node_sentences(
 
 def by_column(graph: Graph, values: Array) -> tuple[list[str], IntArray, Array]:
     """Names of the raw columns, the place of each feature's column among them, and the sums of its values."""
-    names, place = _columns(graph.feature_columns)
+    of_features = graph.feature_columns
+    names, place = _PLACES.get(of_features, lambda: _places(of_features))
     return names, place, np.asarray(np.bincount(place, values, len(names)), dtype=np.float64)
 
 
-@lru_cache(maxsize=KEPT)
-def _columns(of_features: tuple[str, ...]) -> tuple[list[str], IntArray]:
+def _places(of_features: tuple[str, ...]) -> tuple[list[str], IntArray]:
     places = {name: i for i, name in enumerate(dict.fromkeys(of_features))}
     return list(places), np.array([places[name] for name in of_features], dtype=np.int64)
 

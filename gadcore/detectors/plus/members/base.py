@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
 
-from gadcore.detectors.accounts import Accountable
+from gadcore.detectors.accounts import Account, Accountable
 from gadcore.detectors.arrays import SavedModel
+from gadcore.detectors.base import BOTH
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 
 HOPS = 3  # largest k of ÂᵏX
@@ -51,6 +53,7 @@ class Member(Accountable):
     """A fitted member. ``ranks`` are those of the judged nodes, by models that did not see their labels."""
 
     kind: ClassVar[str]  # its name in saved models
+    bases: ClassVar[tuple[str, ...]] = (BOTH,)  # the labels that it can be fitted with
     embeds: ClassVar[bool] = False  # whether the embedding of the model can be its own
 
     name: str
@@ -60,7 +63,7 @@ class Member(Accountable):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        """The fits that suit these labels and this graph."""
+        """The fits that suit this graph, for labels among ``bases``."""
         return []
 
     @property
@@ -75,6 +78,17 @@ class Member(Accountable):
     def score_new(self, cache: GraphCache) -> FloatArray:
         """(N',) the member's own score of every node of a grown graph."""
         raise NotImplementedError
+
+    @property
+    def part(self) -> Accountable:
+        """What accounts for the score, where that is not the member itself."""
+        raise NotImplementedError
+
+    def raw(self, variants: Variants) -> Array:
+        return self.part.raw(variants)
+
+    def account(self, variants: Variants) -> Account:
+        return self.part.account(variants)
 
     def write(self, slot: Slot) -> None:
         """Put arrays and the rest of its row where ``read`` finds them."""

@@ -1,6 +1,6 @@
 """Diffused members of ``an+``: linear heads on attributes of the wider neighbourhood, where these are sparse.
 
-diffused evenly   on ΠX (walks.py)
+diffused evenly   on ΠX (graph_cache.py)
 diffused          on the same with Â for P, which counts a node less the more edges it has, and with columns
                   weighted by rarity
 
@@ -19,16 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from gadcore.detectors.accounts import Account, linear_account, unit_rows
+from gadcore.detectors.accounts import Account, linear_account
 from gadcore.detectors.arrays import row_normalised
-from gadcore.detectors.base import BOTH
 from gadcore.detectors.heads import FeatureTable, fitting_columns
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
-from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.graph_cache import DAMPING, SHORT, GraphCache, damped
 from gadcore.detectors.plus.members.base import HOPS, Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import Headed
-from gadcore.detectors.plus.walks import DAMPING, SHORT, damped
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray, Graph
 
@@ -53,9 +51,8 @@ class Diffused(Headed):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        if bench.model.basis_ != BOTH or not suits_diffusion(bench.cache.graph):
-            return []
-        return [PlannedFit(partial(cls._fit, even)) for even in (False, True)]
+        ways = (False, True) if suits_diffusion(bench.cache.graph) else ()
+        return [PlannedFit(partial(cls._fit, even)) for even in ways]
 
     @classmethod
     def _fit(cls, even: bool, bench: Bench, done: Sequence[Member]) -> list[Member]:
@@ -87,7 +84,7 @@ class Diffused(Headed):
 
     def raw(self, variants: Variants) -> Array:
         _, _, z = variants.diffused(DAMPING, SHORT, even=self.even)
-        return np.asarray(unit_rows(z * self._columns()) @ self.head.weights + self.head.intercept)
+        return np.asarray(row_normalised(z * self._columns()) @ self.head.weights + self.head.intercept)
 
     def account(self, variants: Variants) -> Account:
         walk, rows, z = variants.diffused(DAMPING, SHORT, even=self.even)

@@ -17,14 +17,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from gadcore.detectors.accounts import Account
+from gadcore.detectors.accounts import Accountable
 from gadcore.detectors.base import ANOMALOUS_ONLY, BOTH, NORMAL_ONLY
 from gadcore.detectors.heads import FeatureTable, Head, HeadTask, fit_head, score_heads
 from gadcore.detectors.plus.bench import Bench
-from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
 from gadcore.detectors.plus.members.base import HOPS, Member, PlannedFit, Slot, few
-from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 
 BACKGROUND = 200  # unlabelled nodes taken as weak normals
@@ -69,11 +67,11 @@ class Linear(Headed):
 
     kind: ClassVar[str] = "linear"
     unit: ClassVar[bool] = True
+    powers: ClassVar[Sequence[int]] = range(HOPS + 1)  # k
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        both = bench.model.basis_ == BOTH
-        return [PlannedFit(partial(cls._fit, hops)) for hops in range(HOPS + 1)] if both else []
+        return [PlannedFit(partial(cls._fit, hops)) for hops in cls.powers]
 
     @classmethod
     def _fit(cls, hops: int, bench: Bench, done: Sequence[Member]) -> list[Member]:
@@ -87,11 +85,9 @@ class Linear(Headed):
     def score_new(self, cache: GraphCache) -> FloatArray:
         return self.head.scores(cache.table(self.head.hops).z)
 
-    def raw(self, variants: Variants) -> Array:
-        return self.head.raw(variants)
-
-    def account(self, variants: Variants) -> Account:
-        return self.head.account(variants)
+    @property
+    def part(self) -> Accountable:
+        return self.head
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +96,7 @@ class Standard(Linear):
 
     kind: ClassVar[str] = "standard"
     unit: ClassVar[bool] = False
-
-    @classmethod
-    def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(partial(cls._fit, hops)) for hops in (0, 2)] if bench.model.basis_ == BOTH else []
+    powers: ClassVar[Sequence[int]] = (0, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,12 +104,13 @@ class Background(Linear):
     """Against random unlabelled nodes, as normals or, where only normals are known, as the other class."""
 
     kind: ClassVar[str] = "background"
+    bases: ClassVar[tuple[str, ...]] = (BOTH, NORMAL_ONLY, ANOMALOUS_ONLY)
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
         if bench.model.basis_ == NORMAL_ONLY:
             return [PlannedFit(partial(cls._against, hops, 1, hops == 1)) for hops in range(HOPS + 1)]
-        hops = {BOTH: (2, 3), ANOMALOUS_ONLY: range(HOPS + 1)}.get(bench.model.basis_, ())
+        hops = (2, 3) if bench.model.basis_ == BOTH else range(HOPS + 1)
         return [PlannedFit(partial(cls._against, k, 0, True)) for k in hops]
 
     @classmethod

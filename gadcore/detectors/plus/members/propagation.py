@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gadcore.detectors.accounts import Account
-from gadcore.detectors.base import BOTH
 from gadcore.detectors.baselines.simple import TRACE, propagated_shares
-from gadcore.detectors.logistic import balanced
+from gadcore.detectors.logistic import fold_weights
 from gadcore.detectors.plus.bench import Bench, signed_weights
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
@@ -37,17 +36,14 @@ class Propagation(Member):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(cls._fit)] if bench.model.basis_ == BOTH else []
+        return [PlannedFit(cls._fit)]
 
     @classmethod
     def _fit(cls, bench: Bench, done: Sequence[Member]) -> list[Member]:
         """Once with all labels and once without each fold."""
         task, ids = bench.task, bench.cache.graph.node_ids
-        weights = [balanced(task.y, task.weight)]
-        for f in range(task.n_folds):
-            weights.append(balanced(task.y, np.where(task.fold == f, 0.0, task.weight)))
-        stacked = np.stack(weights, axis=1)
-        shares = propagated_shares(bench.cache.adjacency, task.nodes, task.y, stacked, SPREADING, STEPS)
+        weights = fold_weights(task.y, task.weight, task.fold)
+        shares = propagated_shares(bench.cache.adjacency, task.nodes, task.y, weights, SPREADING, STEPS)
         scores = shares[:, 0].astype(np.float32)
         bench.report_ranking(cls.kind, scores)
         return [

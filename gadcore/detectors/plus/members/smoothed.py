@@ -1,4 +1,4 @@
-"""Smoothed member of ``an+``: the mean score of a linear member where a random walk ends (walks.py).
+"""Smoothed member of ``an+``: the mean score of a linear member where a random walk ends (graph_cache.py).
 
 Π (f − f̄), f̄ the mean of f: evidence of the wider neighbourhood. Node u counts by its own linear score.
 
@@ -15,13 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gadcore.detectors.accounts import Account
-from gadcore.detectors.base import BOTH
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
-from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.graph_cache import DAMPING, LONG, GraphCache, damped
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import Headed, Linear
-from gadcore.detectors.plus.walks import DAMPING, LONG, damped
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 
@@ -37,7 +35,7 @@ class Smoothed(Headed):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(partial(cls._fit, hops)) for hops in (2, 3)] if bench.model.basis_ == BOTH else []
+        return [PlannedFit(partial(cls._fit, hops)) for hops in (2, 3)]
 
     @classmethod
     def _fit(cls, hops: int, bench: Bench, done: Sequence[Member]) -> list[Member]:

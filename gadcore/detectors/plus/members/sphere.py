@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gadcore.detectors.accounts import Account
+from gadcore.detectors.accounts import Accountable
 from gadcore.detectors.arrays import SavedModel
-from gadcore.detectors.base import BOTH, Progress
+from gadcore.detectors.base import Progress
 from gadcore.detectors.held_out import usable
 from gadcore.detectors.plus.bench import Bench, Judge
 from gadcore.detectors.plus.combine import Array, percentile_among
 from gadcore.detectors.plus.graph_cache import GraphCache
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.sphere.account import SphereAccount
-from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 from gadcore.metrics import percentile_ranks
 
@@ -46,7 +45,7 @@ class Sphere(Member):
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
         model, earlier = bench.model, bench.earlier
-        if model.basis_ != BOTH or not _grid(model.lambdas):
+        if not _grid(model.lambdas):
             return []
         warm = earlier is not None and earlier.spheres_ is not None
         return [PlannedFit(cls._fit, model.warm_epochs if warm else model.epochs)]
@@ -81,20 +80,18 @@ class Sphere(Member):
 
     @classmethod
     def _members(cls, found: FittedSpheres, judge: Judge) -> list[Member]:
-        arrays, members = found.arrays(folds=False), list[Member]()
-        for row, spec in enumerate(found.specs):
-            own = SphereAccount.of(asdict(spec), arrays, f"m{row}.")
-            members.append(
-                cls(
-                    name=f"sphere λ={spec.lambda_:g}",
-                    scores=found.scores[row],
-                    ranks=_ranks(found, row, judge),
-                    spheres=lambda: found,
-                    row=row,
-                    own=own,
-                )
+        arrays = found.arrays(folds=False)
+        return [
+            cls(
+                name=f"sphere λ={spec.lambda_:g}",
+                scores=found.scores[row],
+                ranks=_ranks(found, row, judge),
+                spheres=lambda: found,
+                row=row,
+                own=SphereAccount.of(asdict(spec), arrays, f"m{row}."),
             )
-        return members
+            for row, spec in enumerate(found.specs)
+        ]
 
     def prior(self, labels: float, basis: str, *, validated: bool = False) -> float:
         return 1 / 3  # three of them, one per λ
@@ -111,18 +108,16 @@ class Sphere(Member):
     def fields_from(cls, slot: Slot) -> dict[str, Any]:
         saved, row = slot.saved, slot.row["row"]
         own = SphereAccount.of(saved.state["sphere"]["specs"][row], saved.arrays, f"{PREFIX}m{row}.")
-        return {"row": row, "own": own, "spheres": lambda: saved.kept(PREFIX, lambda: _restored(saved))}
+        return {"row": row, "own": own, "spheres": lambda: saved.kept.get(PREFIX, lambda: _restored(saved))}
 
-    def raw(self, variants: Variants) -> Array:
-        return self.own.raw(variants)
-
-    def account(self, variants: Variants) -> Account:
-        return self.own.account(variants)
+    @property
+    def part(self) -> Accountable:
+        return self.own
 
 
 def read_spheres(saved: SavedModel) -> FittedSpheres | None:
     """The spheres of a saved model, also those without weight; None where there were none."""
-    return None if saved.state["sphere"] is None else saved.kept(PREFIX, lambda: _restored(saved))
+    return None if saved.state["sphere"] is None else saved.kept.get(PREFIX, lambda: _restored(saved))
 
 
 def write_spheres(spheres: FittedSpheres | None, saved: SavedModel) -> None:

@@ -17,15 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.accounts import Account
-from gadcore.detectors.base import BOTH
+from gadcore.detectors.accounts import Accountable
 from gadcore.detectors.boosters import BoostedTrees, as_matrix, boosted, stacked
 from gadcore.detectors.logistic import balanced
 from gadcore.detectors.plus.bench import Bench
-from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import GraphCache
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot, few
-from gadcore.detectors.surroundings import Variants
 from gadcore.graph import Features, FloatArray, Graph
 
 COLUMNS, ENTRIES = 1000, 200_000_000  # trees only up to so many attributes, and numbers to split
@@ -49,8 +46,6 @@ class Trees(Member):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        if bench.model.basis_ != BOTH:
-            return []
         if suits_trees(bench.cache.graph):
             return [PlannedFit(partial(cls._fit, hops, False)) for hops in (2, 0)]
         return [PlannedFit(partial(cls._fit, 1, True))] if len(bench.labels.anomalous) >= ENOUGH else []
@@ -100,11 +95,9 @@ class Trees(Member):
         path = slot.saved.folder / row["booster"]
         return {"trees": BoostedTrees.read(path, row["hops"], sparse=row.get("wide", False))}
 
-    def raw(self, variants: Variants) -> Array:
-        return self.trees.raw(variants)
-
-    def account(self, variants: Variants) -> Account:
-        return self.trees.account(variants)
+    @property
+    def part(self) -> Accountable:
+        return self.trees
 
 
 def stack_of(cache: GraphCache, hops: int, wide: bool) -> Features:

@@ -2,7 +2,7 @@
 
 attributes      ||z_v − z̄||²            z: standardised columns of dense X, unit rows of sparse X
 residual        ||z_v − z̄_N(v)||²       against the mean of the neighbours (isolated nodes: the median)
-neighbourhood   ||e_v − ē||²             e: leading whitened directions of Â²X (directions.py)
+neighbourhood   ||e_v − ē||²             e: leading whitened directions of Â²X (graph_cache.py)
 
 Parts of the first two are squares, column by column; of the third, by its gradient from the zero baseline.
 
@@ -20,13 +20,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.accounts import Account, linear_account, unit_rows
-from gadcore.detectors.arrays import check_columns, column_moments, inverse_norms, row_squares
+from gadcore.detectors.accounts import Account, linear_account
+from gadcore.detectors.arrays import (
+    check_columns,
+    column_moments,
+    dense,
+    inverse,
+    inverse_norms,
+    row_normalised,
+    row_squares,
+)
 from gadcore.detectors.base import NO_LABELS, NORMAL_ONLY
 from gadcore.detectors.plus.bench import Bench
 from gadcore.detectors.plus.combine import Array
-from gadcore.detectors.plus.directions import Directions
-from gadcore.detectors.plus.graph_cache import GraphCache
+from gadcore.detectors.plus.graph_cache import Directions, GraphCache
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import SOME
 from gadcore.detectors.surroundings import Variants
@@ -54,8 +61,7 @@ class Scale:
         check_columns(len(self.shift), graph.n_features)
         if self.unit:
             return _unit(sp.csr_array(graph.x))
-        x = graph.x.toarray() if sp.issparse(graph.x) else graph.x
-        return (x - self.shift) / self.spread
+        return (dense(graph.x) - self.shift) / self.spread
 
 
 def attribute_distance(scale: Scale, graph: Graph) -> FloatArray:
@@ -71,8 +77,7 @@ def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
     """(N,) squared distance of z to the weighted mean of the neighbours."""
     z = scale.rows(graph)
     degree = graph.degree.astype(np.float64)
-    inverse = np.where(degree > 0, 1.0 / np.where(degree > 0, degree, 1.0), 0.0).astype(np.float32)
-    around = sp.diags_array(inverse) @ (graph.adjacency @ z)
+    around = sp.diags_array(inverse(degree).astype(np.float32)) @ (graph.adjacency @ z)
     if sp.issparse(z):
         cross = np.asarray(z.multiply(around).sum(axis=1), dtype=np.float64).ravel()
         distance = row_squares(z) - 2 * cross + row_squares(around)
@@ -87,6 +92,8 @@ def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
 @dataclass(frozen=True, kw_only=True)
 class Unusual(Member):
     """What the three share."""
+
+    bases: ClassVar[tuple[str, ...]] = (NO_LABELS, NORMAL_ONLY)
 
     def prior(self, labels: float, basis: str, *, validated: bool = False) -> float:
         """Beside normal labels less the more of them there are."""
@@ -103,7 +110,7 @@ class Attributes(Unusual):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(_fit_unusual)] if bench.model.basis_ in (NO_LABELS, NORMAL_ONLY) else []
+        return [PlannedFit(_fit_unusual)]
 
     def score_new(self, cache: GraphCache) -> FloatArray:
         return attribute_distance(self.scale, cache.graph)
@@ -127,9 +134,10 @@ class Attributes(Unusual):
         return Account(np.square(own - middle), np.zeros(variants.view.graph.n_nodes), 0.0)
 
     def _row(self, variants: Variants, nodes: Any) -> Array:
-        x = variants.view.graph.x[nodes]
-        x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float64)
-        return unit_rows(x) if self.scale.unit else np.asarray((x - self.scale.shift) / self.scale.spread)
+        x = dense(variants.view.graph.x[nodes], np.float64)
+        return (
+            row_normalised(x) if self.scale.unit else np.asarray((x - self.scale.shift) / self.scale.spread)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +204,7 @@ class UnusualNeighbourhood(Unusual):
         return {"directions": directions, "centre": arrays["directions.centre"]}
 
     def raw(self, variants: Variants) -> Array:
-        z = unit_rows(variants.z(self.directions.hops))
+        z = row_normalised(variants.z(self.directions.hops))
         return np.asarray(np.square(z @ self._components() - self.centre.astype(float)).sum(axis=1))
 
     def account(self, variants: Variants) -> Account:
@@ -222,16 +230,11 @@ def _fit_unusual(bench: Bench, done: Sequence[Member]) -> list[Member]:
     second = cache.kept("residual", lambda: neighbour_residual(scale, cache.graph))
     third = np.square(bench.embedding - bench.centre).sum(axis=1).astype(np.float32)
     bench.report.step(float(np.mean(third)), stage="unusual nodes")
+    own: dict[str, Any] = {"directions": bench.directions, "centre": bench.centre}
     return [
         Attributes(name="attributes", scores=first, ranks=judge.ranks(first, ()), scale=scale),
         Residual(name="residual", scores=second, ranks=judge.ranks(second, ()), scale=scale),
-        UnusualNeighbourhood(
-            name="neighbourhood",
-            scores=third,
-            ranks=judge.ranks(third, ()),
-            directions=bench.directions,
-            centre=bench.centre,
-        ),
+        UnusualNeighbourhood(name="neighbourhood", scores=third, ranks=judge.ranks(third, ()), **own),
     ]
 
 
