@@ -6,12 +6,12 @@ from argparse import ArgumentTypeError, BooleanOptionalAction, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import count, name_beside, out, part, queue_table, table
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.records import Explanation, NodeCard, Part
+    from gadcore.workspace import Workspace
 
 TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are chosen
 LIMITS = ("top", "min_score", "min_percentile", "min_probability")  # of the flagged list
@@ -78,13 +78,12 @@ def _condition(text: str) -> tuple[str, str]:
     return column, value
 
 
-def show_queue(given: Namespace) -> None:
+def show_queue(given: Namespace, project: Workspace) -> None:
     """The next cases."""
     from gadcore.workspace import Filter
 
     column, wanted = given.where or (None, None)
     where = Filter(verdict=given.verdict, column=column, value=wanted)
-    project = gadcore.Workspace.open(given.project)
     tuning = {key: getattr(given, key) for key in TUNING}
     if given.keep:
         for key, value in tuning.items():
@@ -105,9 +104,8 @@ def show_queue(given: Namespace) -> None:
     out(given, rows, *lines, *([queue_table(rows)] if rows else []))
 
 
-def explain_node(given: Namespace) -> None:
+def explain_node(given: Namespace, project: Workspace) -> None:
     """Card and explanation of a node."""
-    project = gadcore.Workspace.open(given.project)
     card = project.cases.card(given.node)
     explanation = project.insight.explain(given.node)
     out(given, {"card": card, "explanation": explanation}, *_card_lines(card), *_why_lines(explanation))
@@ -184,17 +182,17 @@ def _example_lines(why: Explanation) -> list[str]:
     return ["", found, *([f"nearest {why.examples_space}"] if why.examples_space else [])]
 
 
-def score_new(given: Namespace) -> None:
+def score_new(given: Namespace, project: Workspace) -> None:
     """Rank new nodes without training."""
-    rows = gadcore.Workspace.open(given.project).cases.score_new(given.path, given.edges, in_worker=False)
+    rows = project.cases.score_new(given.path, given.edges, in_worker=False)
     out(given, rows, queue_table(rows))
 
 
-def export_list(given: Namespace) -> None:
+def export_list(given: Namespace, project: Workspace) -> None:
     """Write the flagged list and its manifest."""
     from gadcore.output import export
 
     chosen = {name: getattr(given, name) for name in ("format", "verdict", *LIMITS)}
-    manifest = export(gadcore.Workspace.open(given.project), given.out, **chosen)
+    manifest = export(project, given.out, **chosen)
     line = f"{manifest.rows:,} node(s) written to {given.out}; provenance in {given.out}.manifest.json."
     out(given, manifest, line)

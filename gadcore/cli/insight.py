@@ -5,14 +5,14 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import count, name_beside, out, share, table
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.insight.agreement import Agreement
     from gadcore.insight.moved import Cause, Mover
     from gadcore.loop.audit import AuditReport
+    from gadcore.workspace import Workspace
 
 
 def add_commands(commands: Commands) -> None:
@@ -48,9 +48,8 @@ def add_commands(commands: Commands) -> None:
     second.add_argument("-n", type=count, default=20, help="cases (default: 20)")
 
 
-def show_audit(given: Namespace) -> None:
+def show_audit(given: Namespace, project: Workspace) -> None:
     """Estimates from the random checks."""
-    project = gadcore.Workspace.open(given.project)
     if given.recall is not None:
         project.set_preference("least_recall", given.recall)
     report = project.insight.audit(given.k)
@@ -92,9 +91,9 @@ def _estimate(value: float | None, interval: tuple[float, float] | None, form: s
     return format(value, form), " to ".join(format(end, form) for end in interval)
 
 
-def show_moved(given: Namespace) -> None:
+def show_moved(given: Namespace, project: Workspace) -> None:
     """Risers and fallers with their likely causes."""
-    found = gadcore.Workspace.open(given.project).insight.moved(given.run, given.n)
+    found = project.insight.moved(given.run, given.n)
     if found.before is None or found.after is None:
         out(given, found, found.reason)
         return
@@ -125,9 +124,9 @@ def cause_text(cause: Cause) -> str:
     return f"{cause.node_id} {cause.label} ({cause.link}: {how})"
 
 
-def show_agreement(given: Namespace) -> None:
+def show_agreement(given: Namespace, project: Workspace) -> None:
     """Kappa, pairs of analysts and disputes."""
-    found = gadcore.Workspace.open(given.project).insight.agreement()
+    found = project.insight.agreement()
     out(given, found, *_agreement_lines(found))
 
 
@@ -153,9 +152,8 @@ def _agreement_lines(found: Agreement) -> list[str]:
     ]
 
 
-def show_second_look(given: Namespace) -> None:
+def show_second_look(given: Namespace, project: Workspace) -> None:
     """Labelled cases in doubt."""
-    project = gadcore.Workspace.open(given.project)
     found = project.insight.second_look(given.n)
     rows = [(case.node_id, case.verdict, case.analyst, case.rank, "; ".join(case.reasons)) for case in found]
     shown = (

@@ -8,28 +8,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import count, out, rate, table
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.practice.person import Score
     from gadcore.studies.sessions import Step
     from gadcore.workspace import Workspace
 
 DEFAULTS = ("greedy-diverse", "random")
-STRATEGIES = (
-    "greedy-diverse",
-    "top",
-    "uncertainty",
-    "bisection",
-    "medoids",
-    "audit",
-    "ring",
-    "unchecked",
-    "plain",
-    "random",
-    "entropy",
-)  # of SESSION_STRATEGIES
+STRATEGIES = (  # of SESSION_STRATEGIES
+    *("greedy-diverse", "top", "uncertainty", "bisection", "medoids", "audit"),
+    *("ring", "unchecked", "plain", "random", "entropy"),
+)
 
 
 def add_commands(commands: Commands) -> None:
@@ -59,15 +50,10 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--model", default="an+", help="model that learns from the verdicts (default: an+)")
 
 
-def practise(given: Namespace) -> None:
+def practise(given: Namespace, workspace: Workspace) -> None:
     """Simulate, or begin or score a person's practice; labels and runs of the project are left alone."""
-    workspace = gadcore.Workspace.open(given.project)
-    if given.yourself:
-        _begin(given, workspace)
-    elif given.score:
-        _score(given, workspace)
-    else:
-        _simulate(given, workspace)
+    act = _begin if given.yourself else _score if given.score else _simulate
+    act(given, workspace)
 
 
 def _simulate(given: Namespace, workspace: Workspace) -> None:
@@ -154,19 +140,8 @@ def _document(one: Score) -> dict[str, Any]:
 
 def _scores_table(scores: list[Score]) -> str:
     head = ("analyst", "verdicts", "found", "hit rate", "× chance", "wrong", "missed", "false alarms")
-    rows = [
-        (
-            one.analyst,
-            one.verdicts,
-            one.found[-1],
-            one.hit_rate,
-            one.times_chance,
-            one.wrong_share,
-            one.missed,
-            one.false_alarms,
-        )
-        for one in scores
-    ]
+    last = ("hit_rate", "times_chance", "wrong_share", "missed", "false_alarms")
+    rows = [(s.analyst, s.verdicts, s.found[-1], *(getattr(s, name) for name in last)) for s in scores]
     return table(head, rows)
 
 

@@ -6,14 +6,11 @@ import argparse
 import subprocess
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import out
 from gadcore.errors import InputError
 from gadcore.settings import CHECKOUT, ROOT, import_environment
-
-if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
 JSON = "--json"

@@ -1,6 +1,6 @@
 """The registry of file formats: reader, recognition, uploader, README and messages are drawn from it.
 
-A new format is one file beside this one, with its ``FORMAT``, and one line in ``FORMATS``.
+A new format is one file beside this one, with its ``FORMAT``, and its name in ``_MODULES``.
 """
 
 from __future__ import annotations
@@ -13,16 +13,8 @@ from gadcore.errors import InputError
 from gadcore.ingest.formats import gexf, graphml, json, mat, mtx, npz, pt, table
 from gadcore.ingest.formats.file_format import UNREADABLE, Archive, FileFormat, Head
 
-FORMATS = (
-    table.FORMAT,
-    graphml.FORMAT,
-    gexf.FORMAT,
-    json.FORMAT,
-    npz.FORMAT,
-    mat.FORMAT,
-    mtx.FORMAT,
-    pt.FORMAT,
-)
+_MODULES = (table, graphml, gexf, json, npz, mat, mtx, pt)
+FORMATS: tuple[FileFormat, ...] = tuple(module.FORMAT for module in _MODULES)
 ZIP = Archive((".zip",), lambda head: head.start.startswith(b"PK\x03\x04"))
 GZIP = Archive((".gz",), lambda head: head.start.startswith(b"\x1f\x8b"))
 ARCHIVES = (ZIP, GZIP)
@@ -37,6 +29,11 @@ _BENCHMARKS = "`cora`, `citeseer`, `pubmed`, `photo`, `computers`, …"
 def suffixes() -> tuple[str, ...]:
     """Endings of all files that can be read, archives too: '.csv', …"""
     return tuple(_BY_SUFFIX)
+
+
+def words() -> list[str]:
+    """What ``format=`` takes."""
+    return sorted(_BY_WORD)
 
 
 def readable() -> str:
@@ -69,7 +66,7 @@ def named(word: str) -> FileFormat:
     """The format that a word means, as ``format=`` takes it."""
     found = _BY_WORD.get(word.lower().lstrip("."))
     if found is None:
-        raise InputError(f"unknown format {word!r}", ", ".join(sorted(_BY_WORD)))
+        raise InputError(f"unknown format {word!r}", ", ".join(words()))
     return found
 
 
