@@ -32,26 +32,10 @@ VERDICTS = (Verdict.ANOMALOUS.value, Verdict.UNSURE.value, UNLABELLED, Verdict.N
 REASONS = 3
 KEY_NEIGHBOURS = 3
 COLUMNS = (
-    "node_id",
-    "name",
-    "rank",
-    "score",
-    "percentile",
-    "probability",
-    "probability_basis",
-    "verdict",
-    "label_source",
-    "label_weight",
-    "analyst",
-    "labelled_at",
-    "note",
+    *("node_id", "name", "rank", "score", "percentile", "probability", "probability_basis"),
+    *("verdict", "label_source", "label_weight", "analyst", "labelled_at", "note"),
     *(f"reason_{i + 1}" for i in range(REASONS)),
-    "key_neighbours",
-    "run_id",
-    "graph_fingerprint",
-    "label_hash",
-    "model_parameters",
-    "exported_at",
+    *("key_neighbours", "run_id", "graph_fingerprint", "label_hash", "model_parameters", "exported_at"),
 )
 
 
@@ -87,11 +71,7 @@ class Filters:
 
     def in_words(self) -> str:
         """The rule as part of a sentence, e.g. "the 5 highest-ranked nodes"."""
-        least = {
-            "percentile": self.min_percentile,
-            "score": self.min_score,
-            "probability": self.min_probability,
-        }
+        least = {name: getattr(self, f"min_{name}") for name in ("percentile", "score", "probability")}
         parts = [] if self.verdicts is None else ["verdict " + (" or ".join(self.verdicts) or "none")]
         parts += [f"{name} at least {value:g}" for name, value in least.items() if value is not None]
         kept = f"nodes with {', '.join(parts)}" if parts else "nodes"

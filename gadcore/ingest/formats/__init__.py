@@ -21,7 +21,8 @@ ARCHIVES = (ZIP, GZIP)
 
 Known = FileFormat | Archive
 
-_BY_SUFFIX: dict[str, Known] = {s: f for f in (*FORMATS, *ARCHIVES) for s in f.suffixes}
+_KNOWN: tuple[Known, ...] = (*FORMATS, *ARCHIVES)
+_BY_SUFFIX = {suffix: f for f in _KNOWN for suffix in f.suffixes}
 _BY_WORD = {word: f for f in FORMATS for word in (f.key, *f.aliases)}
 _BENCHMARKS = "`cora`, `citeseer`, `pubmed`, `photo`, `computers`, …"
 
@@ -104,4 +105,4 @@ def _by_content(path: Path, start: bytes, by_name: Known | None) -> Known | None
         except UNREADABLE:
             return by_name or ZIP  # broken: left to its reader
     head = Head(start, members)
-    return next((f for f in (*FORMATS, *ARCHIVES) if f.matches(head)), None)
+    return next((f for f in _KNOWN if f.matches(head)), None)
