@@ -12,6 +12,7 @@ import json
 import platform
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -137,10 +138,8 @@ def manifest_of(
 def _versions() -> dict[str, str]:
     found = {"ringfence": __version__, "python": platform.python_version()}
     for package in _VERSIONED:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 

@@ -58,6 +58,5 @@ FORMAT = FileFormat(
     matches=lambda head: head.text.startswith(b"<") and b"<gexf" in head.text,
     read=lambda path, _: _Gexf(path).document(),
     recognised="attributes of nodes with their titles and defaults, weights of edges",
-    edge_attributes=True,
     previewed=True,
 )

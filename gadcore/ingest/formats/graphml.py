@@ -56,6 +56,5 @@ FORMAT = FileFormat(
     matches=lambda head: head.text.startswith(b"<") and b"<graphml" in head.text,
     read=lambda path, _: _GraphML(path).document(),
     recognised="attributes of nodes, weights of edges; yEd's labels",
-    edge_attributes=True,
     previewed=True,
 )

@@ -120,7 +120,6 @@ FORMAT = FileFormat(
     matches=lambda head: head.text.startswith((b"{", b"[")),
     read=read_json,
     recognised="networkx `node_link_data` (`links` or `edges`), Cytoscape.js `elements`",
-    edge_attributes=True,
     previewed=True,
     aliases=("node-link", "cytoscape"),
 )

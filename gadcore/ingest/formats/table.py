@@ -298,7 +298,6 @@ FORMAT = FileFormat(
         "`Source,Target,Weight,Id`, Neo4j `:ID,:START_ID,:END_ID`, Neptune `~id,~from,~to`; "
         "SNAP edge lists with `#` comments"
     ),
-    edge_attributes=True,
     tabular=True,
     previewed=True,
     aliases=("csv", "tsv", "parquet", "edgelist", "snap"),
