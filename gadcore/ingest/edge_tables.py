@@ -66,7 +66,7 @@ def _nodes_of_edges(ends: Sequence[Ends], notes: list[str]) -> Parts:
         raise InputError(f"{ends[0].table.file} has a header but no rows", "at least one edge")
     ids = np.asarray(pd.unique(np.concatenate([v for e in ends for v in (e.source, e.target)])), dtype=object)
     notes.append("No node table: the nodes are the ends of the edges.")
-    return Parts.without_edges(ids, pd.DataFrame(index=range(len(ids))))
+    return Parts(ids, pd.DataFrame(index=range(len(ids))))
 
 
 def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list[str]) -> Mapping:

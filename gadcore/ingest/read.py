@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from gadcore.errors import InputError
 from gadcore.graph import Graph
@@ -44,20 +44,9 @@ class Peek:
     format: str = ""
 
 
-def read_graph(
-    path: PathLike,
-    *,
-    edges: PathLike | None = None,
-    format: str | None = None,
-    mapping: Mapping | None = None,
-    robust: bool = False,
-    name: str | None = None,
-    settings: Settings | None = None,
-) -> Graph:
-    """The graph at a path: see ``read``."""
-    return read(
-        path, edges=edges, format=format, mapping=mapping, robust=robust, name=name, settings=settings
-    ).graph
+def read_graph(path: PathLike, **options: Any) -> Graph:
+    """The graph at a path; the options are those of ``read``."""
+    return read(path, **options).graph
 
 
 def read(
