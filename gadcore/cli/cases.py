@@ -64,9 +64,8 @@ def add_commands(commands: Commands) -> None:
     export.add_argument("--out", required=True, metavar="FILE", help=".csv .parquet .jsonl .graphml .gexf")
     export.add_argument("--format", help="when the suffix does not say it")
     export.add_argument("--top", type=count, metavar="K", help="the K highest scores")
-    export.add_argument("--min-score", type=float, metavar="S")
-    export.add_argument("--min-percentile", type=float, metavar="P")
-    export.add_argument("--min-probability", type=float, metavar="Q")
+    for name, letter in (("score", "S"), ("percentile", "P"), ("probability", "Q")):
+        export.add_argument(f"--min-{name}", type=float, metavar=letter)
     export.add_argument("--verdict", help="normal, anomalous, unsure or unlabelled")
 
 
@@ -118,7 +117,8 @@ def _card_lines(card: NodeCard) -> list[str]:
         f"rank {row.rank:,}, score {row.score:.4g}, percentile {row.percentile:.2f} ({card.band}), "
         f"verdict: {row.verdict or 'none'}",
     ]
-    lines.append(f"{_chance(card.probability_band)}{card.probability_reason}")
+    chance = f"probability {card.probability_band}. " if card.probability_band else ""
+    lines.append(f"{chance}{card.probability_reason}")
     if card.note:
         lines.append(f"note: {card.note}")
     cells = [(a.column, a.value, _place(a.percentile, a.share)) for a in card.attributes]
@@ -129,10 +129,6 @@ def _place(percentile: float | None, share: float | None) -> str:
     if percentile is not None:
         return f"percentile {percentile:.0f}"
     return "" if share is None else f"shared by {share:.1f} %"
-
-
-def _chance(band: str) -> str:
-    return f"probability {band}. " if band else ""
 
 
 def _why_lines(why: Explanation) -> list[str]:

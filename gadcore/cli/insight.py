@@ -63,16 +63,13 @@ def _audit_lines(report: AuditReport) -> list[str]:
         there = text.replace(BY_STRATEGY, "`queue --strategy audit`")
         return there.replace(f"({TUNE})", "(`queue --audit-share 0.15 --keep` mixes them in)")
 
+    top = f"precision of the top {report.top:,}"
     rows = [
-        (
-            f"precision of the top {report.top:,}",
-            *_estimate(report.precision, report.precision_interval, ".0%"),
-        ),
-        ("anomalies left", *_estimate(report.left, report.left_interval, ",.0f")),
-        ("recall so far", *_estimate(report.recall, report.recall_interval, ".0%")),
+        (top, *_estimate(report.precision, report.precision_interval, ".0%"), report.precision_reason),
+        ("anomalies left", *_estimate(report.left, report.left_interval, ",.0f"), report.reason),
+        ("recall so far", *_estimate(report.recall, report.recall_interval, ".0%"), report.recall_reason),
     ]
-    reasons = (report.precision_reason, report.reason, report.recall_reason)
-    shown = [(*row[:3], "" if row[1] else in_the_shell(reason)) for row, reason in zip(rows, reasons)]
+    shown = [(*row[:3], "" if row[1] else in_the_shell(row[3])) for row in rows]
     return [
         f"{report.found:,} anomalies among {report.labelled:,} labels; "
         f"{report.hits:,} hits in {report.draws:,} random checks; "
@@ -156,7 +153,5 @@ def show_second_look(given: Namespace, project: Workspace) -> None:
     """Labelled cases in doubt."""
     found = project.insight.second_look(given.n)
     rows = [(case.node_id, case.verdict, case.analyst, case.rank, "; ".join(case.reasons)) for case in found]
-    shown = (
-        table(("node", "verdict", "by", "rank", "why"), rows) if rows else project.insight.nothing_in_doubt()
-    )
-    out(given, found, shown)
+    shown = table(("node", "verdict", "by", "rank", "why"), rows)
+    out(given, found, shown if rows else project.insight.nothing_in_doubt())

@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 from gadcore.cli.parser import Commands
-from gadcore.cli.show import out, table
+from gadcore.cli.show import name_beside, out, table
 
 if TYPE_CHECKING:
     from gadcore.graph.labels import LabelEvent, Verdict
@@ -148,7 +148,7 @@ def show_group(given: Namespace, project: Workspace) -> None:
 
 def _group_table(project: Workspace, group: ProposedGroup) -> str:
     cards = [project.cases.card(node).row for node in group.node_ids]
-    rows = [(c.node_id, c.name if c.name != c.node_id else "", c.rank, c.verdict) for c in cards]
+    rows = [(c.node_id, name_beside(c), c.rank, c.verdict) for c in cards]
     return table(("node", "name", "rank", "verdict"), rows)
 
 

@@ -43,7 +43,10 @@ def _within(expected: str, holds: Callable[[float], bool]) -> Callable[[str], fl
     """The type of an argument that is a number in a range; another one is not understood."""
 
     def parse(text: str) -> float:
-        value = _number(text)
+        try:
+            value = float(text)
+        except ValueError:
+            value = nan  # lies in no range
         if not holds(value):
             raise ArgumentTypeError(f"{text!r} is out of range; expected a number {expected}")
         return value
@@ -54,14 +57,6 @@ def _within(expected: str, holds: Callable[[float], bool]) -> Callable[[str], fl
 share = _within("above 0 and below 1", lambda value: 0 < value < 1)
 part = _within("from 0 to 1", lambda value: 0 <= value <= 1)
 rate = _within("from 0 to below 1", lambda value: 0 <= value < 1)
-
-
-def _number(text: str) -> float:
-    """nan, which lies in no range, where the text is no number."""
-    try:
-        return float(text)
-    except ValueError:
-        return nan
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
