@@ -10,7 +10,7 @@ from gadcore.cli.show import count, name_beside, out, share, table
 
 if TYPE_CHECKING:
     from gadcore.insight.agreement import Agreement
-    from gadcore.insight.moved import Cause, Mover
+    from gadcore.insight.moved import Mover
     from gadcore.loop.audit import AuditReport
     from gadcore.workspace import Workspace
 
@@ -111,14 +111,11 @@ def _mover_table(movers: list[Mover]) -> str:
 
 def behind(mover: Mover) -> str:
     """The labels behind a move, and how far they explain it."""
-    said = [cause_text(cause) for cause in mover.causes]
+    said = [
+        f"{cause.node_id} {cause.label} ({cause.link}: {cause.effect or f'nearness {cause.nearness:.2f}'})"
+        for cause in mover.causes
+    ]
     return "; ".join([*said, *([mover.remark] if mover.remark else [])])
-
-
-def cause_text(cause: Cause) -> str:
-    """A changed label and what it does, in a few words."""
-    how = cause.effect or f"nearness {cause.nearness:.2f}"
-    return f"{cause.node_id} {cause.label} ({cause.link}: {how})"
 
 
 def show_agreement(given: Namespace, project: Workspace) -> None:

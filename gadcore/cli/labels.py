@@ -131,16 +131,9 @@ def show_group(given: Namespace, project: Workspace) -> None:
         counts = _counting(len(others))
         out(given, {"group": group, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
         return
-    events = project.verdicts.record_group(
-        group.node_ids,
-        given.label,
-        analyst=given.analyst,
-        note=given.note,
-        source="ring",
-        weight=given.group,
-        judged=[given.node],
-        offers=project.cases.offers_of([given.node]),
-    )
+    common = {"analyst": given.analyst, "note": given.note, "source": "ring", "weight": given.group}
+    asked, offers = [given.node], project.cases.offers_of([given.node])
+    events = project.verdicts.record_group(group.node_ids, given.label, judged=asked, offers=offers, **common)
     done = _done(events) + _together(events) + _checked(events)
     document = {"group": group, "events": events, "kept": events.kept}
     out(given, document, *lines, done, *_kept_line(events.kept), _counted(project.verdicts.counts()))
@@ -201,7 +194,7 @@ def label_file(given: Namespace, project: Workspace) -> None:
 
 def _done(events: list[LabelEvent]) -> str:
     verdict = events[0].verdict
-    names = ", ".join(event.node_id for event in events[:5]) + (" …" if len(events) > 5 else "")
+    names = ", ".join(event.node_id for event in events[:5]) + " …" * (len(events) > 5)
     return f"{names} → {verdict.value if verdict else ''}"
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import gadcore
 
+Command = Callable[[Namespace], int | None]
+ProjectCommand = Callable[[Namespace, Any], None]  # also given the open Workspace
+
 
 class CommandParser(ArgumentParser):
     """The parser of one command."""
@@ -24,9 +27,7 @@ class Commands:
     def __init__(self, parser: ArgumentParser) -> None:
         self._subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
 
-    def add(
-        self, name: str, command: Callable[[Namespace], int | None], summary: str, example: str
-    ) -> CommandParser:
+    def add(self, name: str, command: Command, summary: str, example: str) -> CommandParser:
         """A command: a function of the arguments given."""
         parser: CommandParser = self._subparsers.add_parser(
             name,
@@ -40,7 +41,7 @@ class Commands:
         return parser
 
     def add_for_project(
-        self, name: str, command: Callable[[Namespace, Any], None], summary: str, example: str
+        self, name: str, command: ProjectCommand, summary: str, example: str
     ) -> CommandParser:
         """A command that is also given the Workspace that --project names."""
         parser = self.add(

@@ -64,20 +64,13 @@ def _simulate(given: Namespace, workspace: Workspace) -> None:
             text = f"\r{strategy}: {step.labels} of {given.labels} labels, {step.found} found"
             print(f"{text:<70}", end="", file=sys.stderr, flush=True)
 
-    document = run(
-        workspace,
-        given.strategy,
-        labels=given.labels,
-        wrong=given.wrong,
-        seed=given.seed,
-        model=given.model,
-        on_progress=report,
-    )
+    options = {key: getattr(given, key) for key in ("labels", "wrong", "seed", "model")}
+    document = run(workspace, given.strategy, on_progress=report, **options)
     if sys.stderr.isatty() and not given.json:
         print(file=sys.stderr)
     curves = document["curves"]
     longest = max((curve["labels"] for curve in curves.values()), key=len)
-    found = [dict(zip(curve["labels"], curve["found"])) for curve in curves.values()]
+    found = [_found(curve) for curve in curves.values()]
     figures = [
         (name, curve["found"][-1], curve["auc"][-1], curve["ap"][-1], curve["labels"][-1])
         for name, curve in curves.items()
@@ -90,6 +83,11 @@ def _simulate(given: Namespace, workspace: Workspace) -> None:
         "",
         table(("strategy", "found", "held-out AUC", "held-out AP", "labels"), figures),
     )
+
+
+def _found(curve: dict[str, Any]) -> dict[int, int]:
+    """Anomalies found by the number of labels."""
+    return dict(zip(curve["labels"], curve["found"]))
 
 
 def _begin(given: Namespace, workspace: Workspace) -> None:
@@ -150,13 +148,9 @@ def _curves(base: Workspace, scores: list[Score]) -> list[str]:
     from gadcore.practice.simulated import state
 
     document = state(base) or {"curves": {}}
-    simulated = {
-        name: dict(zip(curve["labels"], curve["found"])) for name, curve in document["curves"].items()
-    }
+    simulated = {name: _found(curve) for name, curve in document["curves"].items()}
     longest = max(one.verdicts for one in scores)
-    points = [*range(10, longest + 1, 10)]
-    if longest % 10:
-        points.append(longest)
+    points = sorted({*range(10, longest + 1, 10), longest})
     head = ("verdicts", *(one.analyst for one in scores), *simulated, "by chance")
     rows = [
         (

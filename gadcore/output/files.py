@@ -99,7 +99,7 @@ def render(workspace: Workspace, table: pd.DataFrame, format: str) -> bytes:
     """The table as the bytes of a file in this format."""
     writers: dict[str, Callable[[], bytes]] = {
         "csv": lambda: csv_bytes(table),
-        "parquet": lambda: _parquet(table),
+        "parquet": lambda: bytes(table.to_parquet(index=False)),
         "jsonl": lambda: _json_lines(table),
         "graphml": lambda: _graph_bytes(workspace, table, nx.write_graphml),
         "gexf": lambda: _graph_bytes(workspace, table, nx.write_gexf),
@@ -146,12 +146,6 @@ def _versions() -> dict[str, str]:
 def csv_bytes(table: pd.DataFrame) -> bytes:
     """The table as CSV, safe to open in a spreadsheet."""
     return str(table.map(neutral).to_csv(index=False, lineterminator="\n")).encode()
-
-
-def _parquet(table: pd.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    table.to_parquet(buffer, index=False)
-    return buffer.getvalue()
 
 
 def _json_lines(table: pd.DataFrame) -> bytes:

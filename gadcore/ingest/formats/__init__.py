@@ -48,7 +48,7 @@ def markdown() -> str:
     packed = _code(s for archive in ARCHIVES for s in archive.suffixes)
     rows = [("format", "endings", "what is recognised", "node attributes", "truth"), ("---",) * 5]
     for f in FORMATS:
-        rows.append((f.name, _code(f.suffixes), f.recognised, _yes(f.node_attributes), _yes(f.truth)))
+        rows.append((f.name, _code(f.suffixes), f.recognised, "yes" * f.node_attributes, "yes" * f.truth))
     rows.append(("folder or archive of these", packed, "may carry a `mapping.json`", "", ""))
     downloads = "from the folder `GAD_DATASETS`, or through torch_geometric when online"
     rows.append((_BENCHMARKS, "", downloads, "yes", "yes"))
@@ -57,10 +57,6 @@ def markdown() -> str:
 
 def _code(words: Iterable[str]) -> str:
     return " ".join(f"`{word}`" for word in words)
-
-
-def _yes(flag: bool) -> str:
-    return "yes" if flag else ""
 
 
 def named(word: str) -> FileFormat:
