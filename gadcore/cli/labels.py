@@ -69,8 +69,7 @@ def add_commands(commands: Commands) -> None:
     note.add_argument("text")
     note.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
-    summary = "read or write a label file"
-    files = add("labels", label_file, summary, "labels import labels.csv -p demo")
+    files = add("labels", label_file, "read or write a label file", "labels import labels.csv -p demo")
     files.add_argument("action", choices=("import", "export"))
     files.add_argument("file", help="columns node_id and label; .csv, .tsv, .parquet or .jsonl")
     files.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")

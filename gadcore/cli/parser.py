@@ -9,7 +9,7 @@ from typing import Any
 import gadcore
 
 Command = Callable[[Namespace], int | None]
-ProjectCommand = Callable[[Namespace, Any], None]  # also given the open Workspace
+OnProject = Callable[[Namespace, Any], None]  # also given the open Workspace
 
 
 class CommandParser(ArgumentParser):
@@ -40,9 +40,7 @@ class Commands:
         parser.set_defaults(command=command)
         return parser
 
-    def add_for_project(
-        self, name: str, command: ProjectCommand, summary: str, example: str
-    ) -> CommandParser:
+    def add_for_project(self, name: str, command: OnProject, summary: str, example: str) -> CommandParser:
         """A command that is also given the Workspace that --project names."""
         parser = self.add(
             name, lambda given: command(given, gadcore.Workspace.open(given.project)), summary, example

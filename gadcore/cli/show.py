@@ -64,9 +64,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     cells = [[_cell(value) for value in row] for row in rows]
     if not cells:
         return "(none)"
-    widths = [
-        max(len(text) for text in column) for column in zip(head, *[[c[0] for c in row] for row in cells])
-    ]
+    widths = [max(map(len, column)) for column in zip(head, *([text for text, _ in row] for row in cells))]
     lines = ["  ".join(name.ljust(width) for name, width in zip(head, widths)).rstrip()]
     for row in cells:
         padded = [text.rjust(w) if number else text.ljust(w) for (text, number), w in zip(row, widths)]

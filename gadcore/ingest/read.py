@@ -14,7 +14,7 @@ from typing import Any, cast
 from gadcore.errors import InputError
 from gadcore.graph import Graph
 from gadcore.ingest import benchmark_graphs
-from gadcore.ingest.archives import Files, unpacked
+from gadcore.ingest.archives import Files, PathLike, unpacked
 from gadcore.ingest.assemble import Reading, assemble
 from gadcore.ingest.edge_tables import join, resolve_edges
 from gadcore.ingest.formats.file_format import FileFormat, Limits, explained
@@ -27,8 +27,6 @@ _EDGE_FILE = re.compile(r"edge|link|relation|transfer|transaction|payment|friend
 _DRAWING = ("r", "g", "b", "x", "y", "size")  # what Gephi writes into GraphML beside the data
 _ROWS = 500  # that a first look reads
 _LARGE_DOCUMENT = 20_000_000  # bytes; a document cannot be read in part, a large one is not looked into
-
-PathLike = str | Path
 
 
 @dataclass(frozen=True)

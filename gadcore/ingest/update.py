@@ -13,12 +13,13 @@ import scipy.sparse as sp
 from gadcore.errors import InputError
 from gadcore.graph import Graph, symmetric_csr
 from gadcore.ingest import attribute_encoders as encoders
+from gadcore.ingest.archives import PathLike
 from gadcore.ingest.assemble import display
 from gadcore.ingest.column_kinds import Parsed
 from gadcore.ingest.formats.file_format import explained
 from gadcore.ingest.graph_parts import Parts, shown
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.read import PathLike, read_parts
+from gadcore.ingest.read import read_parts
 from gadcore.settings import Settings
 
 

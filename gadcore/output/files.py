@@ -168,9 +168,7 @@ def flagged_subgraph(workspace: Workspace, table: pd.DataFrame) -> nx.Graph:
     nodes = graph.indices_of(table["node_id"])
     part = nx.Graph(name=xml_text(graph.name))
     for node, row in zip(nodes, table.to_dict("records")):
-        known = {
-            key: value for key, value in row.items() if not (isinstance(value, float) and np.isnan(value))
-        }
+        known = {k: value for k, value in row.items() if not (isinstance(value, float) and np.isnan(value))}
         part.add_node(
             xml_text(str(graph.node_ids[node])),
             label=xml_text(graph.display_name(int(node))),

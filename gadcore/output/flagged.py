@@ -207,12 +207,10 @@ def _reason_columns(workspace: Workspace, nodes: IntArray) -> dict[str, list[str
     return {f"reason_{i + 1}": [row[i] if len(row) > i else "" for row in reasons] for i in range(REASONS)}
 
 
-def key_neighbours(
-    graph: Graph, percentile: npt.NDArray[np.floating], node: int, n: int = KEY_NEIGHBOURS
-) -> IntArray:
+def key_neighbours(graph: Graph, percentile: npt.NDArray[np.floating], node: int) -> IntArray:
     """The neighbours that an analyst would look at first: suspicion times share of the edge weight."""
     neighbours, weights = graph.neighbours(node)
     if not len(neighbours):
         return neighbours
     order = np.lexsort((neighbours, -(percentile[neighbours] * weights / weights.sum())))
-    return neighbours[order[:n]]
+    return neighbours[order[:KEY_NEIGHBOURS]]

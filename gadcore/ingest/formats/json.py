@@ -82,10 +82,8 @@ def _node_link(nodes: list[Any], links: list[Any], file: str, name: str = "node-
     for record in ends:
         record |= {key: ids[record[key]] if by_row else json_id(record[key]) for key in _ENDS}
     edges = [{k: v for k, v in record.items() if k not in ("id", "key", "group")} for record in ends]
-    named = [record | {"id": node} for record, node in zip(found, ids)]
-    return Document(
-        record_table(named, file, "node", ("id",)), record_table(edges, file, "edge", _ENDS), name
-    )
+    named = record_table([r | {"id": node} for r, node in zip(found, ids)], file, "node", ("id",))
+    return Document(named, record_table(edges, file, "edge", _ENDS), name)
 
 
 def _by_row_number(ends: list[Record], ids: set[str], n: int) -> bool:
