@@ -31,5 +31,5 @@ def test_the_package_itself_loads_next_to_nothing() -> None:
 
 
 def test_help_needs_no_data_libraries() -> None:
-    code = "from gadcore.cli.parser import make_parser\nmake_parser().format_help()"
+    code = "from gadcore.cli import make_parser\nmake_parser().format_help()"
     assert not loaded_by(code) & {*HEAVY, "pandas", "scipy", "sqlalchemy"}

@@ -7,10 +7,30 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
-from gadcore.cli.parser import make_parser
+from gadcore import __version__
+from gadcore.cli import cases, insight, labels, practice, projects, runs, studies
+from gadcore.cli.parser import Commands
 from gadcore.errors import GadError
+
+__all__ = ["main", "make_parser"]
+
+EXAMPLES = """examples:
+  ringfence run
+  ringfence import demo --project demo
+  ringfence label --project demo A10434 anomalous --note "shares a device with A10838"
+  ringfence labels import labels.csv --project demo
+  ringfence train --project demo
+  ringfence queue --project demo -n 20
+  ringfence explain --project demo A10434
+  ringfence export --project demo --out flagged.csv --top 100
+
+Every command takes --json. GAD_HOME names the workspace folder (default: data/workspace in a checkout,
+otherwise a folder of this user).
+exit codes: 0 done, 1 not possible (the reason is on stderr), 2 command not understood
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,4 +49,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-__all__ = ["main"]
+def make_parser() -> ArgumentParser:
+    """The parser of all commands; ``command`` of what it parses is the function to call."""
+    parser = ArgumentParser(
+        prog="ringfence",
+        description="Ringfence: teach a graph anomaly detector by labelling nodes.",
+        epilog=EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"Ringfence {__version__}")
+    commands = Commands(parser)
+    for module in (projects, labels, runs, cases, insight, practice, studies):
+        module.add_commands(commands)
+    return parser

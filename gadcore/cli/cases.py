@@ -6,12 +6,12 @@ from argparse import ArgumentTypeError, BooleanOptionalAction, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import count, name_beside, out, part, queue_table, table
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.records import Explanation, NodeCard, Part
+    from gadcore.workspace import Workspace
 
 TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are chosen
 LIMITS = ("top", "min_score", "min_percentile", "min_probability")  # of the flagged list
@@ -64,9 +64,8 @@ def add_commands(commands: Commands) -> None:
     export.add_argument("--out", required=True, metavar="FILE", help=".csv .parquet .jsonl .graphml .gexf")
     export.add_argument("--format", help="when the suffix does not say it")
     export.add_argument("--top", type=count, metavar="K", help="the K highest scores")
-    export.add_argument("--min-score", type=float, metavar="S")
-    export.add_argument("--min-percentile", type=float, metavar="P")
-    export.add_argument("--min-probability", type=float, metavar="Q")
+    for name, letter in (("score", "S"), ("percentile", "P"), ("probability", "Q")):
+        export.add_argument(f"--min-{name}", type=float, metavar=letter)
     export.add_argument("--verdict", help="normal, anomalous, unsure or unlabelled")
 
 
@@ -78,13 +77,12 @@ def _condition(text: str) -> tuple[str, str]:
     return column, value
 
 
-def show_queue(given: Namespace) -> None:
+def show_queue(given: Namespace, project: Workspace) -> None:
     """The next cases."""
     from gadcore.workspace import Filter
 
     column, wanted = given.where or (None, None)
     where = Filter(verdict=given.verdict, column=column, value=wanted)
-    project = gadcore.Workspace.open(given.project)
     tuning = {key: getattr(given, key) for key in TUNING}
     if given.keep:
         for key, value in tuning.items():
@@ -105,9 +103,8 @@ def show_queue(given: Namespace) -> None:
     out(given, rows, *lines, *([queue_table(rows)] if rows else []))
 
 
-def explain_node(given: Namespace) -> None:
+def explain_node(given: Namespace, project: Workspace) -> None:
     """Card and explanation of a node."""
-    project = gadcore.Workspace.open(given.project)
     card = project.cases.card(given.node)
     explanation = project.insight.explain(given.node)
     out(given, {"card": card, "explanation": explanation}, *_card_lines(card), *_why_lines(explanation))
@@ -120,7 +117,8 @@ def _card_lines(card: NodeCard) -> list[str]:
         f"rank {row.rank:,}, score {row.score:.4g}, percentile {row.percentile:.2f} ({card.band}), "
         f"verdict: {row.verdict or 'none'}",
     ]
-    lines.append(f"{_chance(card.probability_band)}{card.probability_reason}")
+    chance = f"probability {card.probability_band}. " if card.probability_band else ""
+    lines.append(f"{chance}{card.probability_reason}")
     if card.note:
         lines.append(f"note: {card.note}")
     cells = [(a.column, a.value, _place(a.percentile, a.share)) for a in card.attributes]
@@ -131,10 +129,6 @@ def _place(percentile: float | None, share: float | None) -> str:
     if percentile is not None:
         return f"percentile {percentile:.0f}"
     return "" if share is None else f"shared by {share:.1f} %"
-
-
-def _chance(band: str) -> str:
-    return f"probability {band}. " if band else ""
 
 
 def _why_lines(why: Explanation) -> list[str]:
@@ -184,17 +178,17 @@ def _example_lines(why: Explanation) -> list[str]:
     return ["", found, *([f"nearest {why.examples_space}"] if why.examples_space else [])]
 
 
-def score_new(given: Namespace) -> None:
+def score_new(given: Namespace, project: Workspace) -> None:
     """Rank new nodes without training."""
-    rows = gadcore.Workspace.open(given.project).cases.score_new(given.path, given.edges, in_worker=False)
+    rows = project.cases.score_new(given.path, given.edges, in_worker=False)
     out(given, rows, queue_table(rows))
 
 
-def export_list(given: Namespace) -> None:
+def export_list(given: Namespace, project: Workspace) -> None:
     """Write the flagged list and its manifest."""
     from gadcore.output import export
 
     chosen = {name: getattr(given, name) for name in ("format", "verdict", *LIMITS)}
-    manifest = export(gadcore.Workspace.open(given.project), given.out, **chosen)
+    manifest = export(project, given.out, **chosen)
     line = f"{manifest.rows:,} node(s) written to {given.out}; provenance in {given.out}.manifest.json."
     out(given, manifest, line)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import count, name_beside, out, share, table
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.insight.agreement import Agreement
-    from gadcore.insight.moved import Cause, Mover
+    from gadcore.insight.moved import Mover
     from gadcore.loop.audit import AuditReport
+    from gadcore.workspace import Workspace
 
 
 def add_commands(commands: Commands) -> None:
@@ -48,9 +48,8 @@ def add_commands(commands: Commands) -> None:
     second.add_argument("-n", type=count, default=20, help="cases (default: 20)")
 
 
-def show_audit(given: Namespace) -> None:
+def show_audit(given: Namespace, project: Workspace) -> None:
     """Estimates from the random checks."""
-    project = gadcore.Workspace.open(given.project)
     if given.recall is not None:
         project.set_preference("least_recall", given.recall)
     report = project.insight.audit(given.k)
@@ -64,16 +63,13 @@ def _audit_lines(report: AuditReport) -> list[str]:
         there = text.replace(BY_STRATEGY, "`queue --strategy audit`")
         return there.replace(f"({TUNE})", "(`queue --audit-share 0.15 --keep` mixes them in)")
 
+    top = f"precision of the top {report.top:,}"
     rows = [
-        (
-            f"precision of the top {report.top:,}",
-            *_estimate(report.precision, report.precision_interval, ".0%"),
-        ),
-        ("anomalies left", *_estimate(report.left, report.left_interval, ",.0f")),
-        ("recall so far", *_estimate(report.recall, report.recall_interval, ".0%")),
+        (top, *_estimate(report.precision, report.precision_interval, ".0%"), report.precision_reason),
+        ("anomalies left", *_estimate(report.left, report.left_interval, ",.0f"), report.reason),
+        ("recall so far", *_estimate(report.recall, report.recall_interval, ".0%"), report.recall_reason),
     ]
-    reasons = (report.precision_reason, report.reason, report.recall_reason)
-    shown = [(*row[:3], "" if row[1] else in_the_shell(reason)) for row, reason in zip(rows, reasons)]
+    shown = [(*row[:3], "" if row[1] else in_the_shell(row[3])) for row in rows]
     return [
         f"{report.found:,} anomalies among {report.labelled:,} labels; "
         f"{report.hits:,} hits in {report.draws:,} random checks; "
@@ -92,9 +88,9 @@ def _estimate(value: float | None, interval: tuple[float, float] | None, form: s
     return format(value, form), " to ".join(format(end, form) for end in interval)
 
 
-def show_moved(given: Namespace) -> None:
+def show_moved(given: Namespace, project: Workspace) -> None:
     """Risers and fallers with their likely causes."""
-    found = gadcore.Workspace.open(given.project).insight.moved(given.run, given.n)
+    found = project.insight.moved(given.run, given.n)
     if found.before is None or found.after is None:
         out(given, found, found.reason)
         return
@@ -115,19 +111,16 @@ def _mover_table(movers: list[Mover]) -> str:
 
 def behind(mover: Mover) -> str:
     """The labels behind a move, and how far they explain it."""
-    said = [cause_text(cause) for cause in mover.causes]
+    said = [
+        f"{cause.node_id} {cause.label} ({cause.link}: {cause.effect or f'nearness {cause.nearness:.2f}'})"
+        for cause in mover.causes
+    ]
     return "; ".join([*said, *([mover.remark] if mover.remark else [])])
 
 
-def cause_text(cause: Cause) -> str:
-    """A changed label and what it does, in a few words."""
-    how = cause.effect or f"nearness {cause.nearness:.2f}"
-    return f"{cause.node_id} {cause.label} ({cause.link}: {how})"
-
-
-def show_agreement(given: Namespace) -> None:
+def show_agreement(given: Namespace, project: Workspace) -> None:
     """Kappa, pairs of analysts and disputes."""
-    found = gadcore.Workspace.open(given.project).insight.agreement()
+    found = project.insight.agreement()
     out(given, found, *_agreement_lines(found))
 
 
@@ -153,12 +146,9 @@ def _agreement_lines(found: Agreement) -> list[str]:
     ]
 
 
-def show_second_look(given: Namespace) -> None:
+def show_second_look(given: Namespace, project: Workspace) -> None:
     """Labelled cases in doubt."""
-    project = gadcore.Workspace.open(given.project)
     found = project.insight.second_look(given.n)
     rows = [(case.node_id, case.verdict, case.analyst, case.rank, "; ".join(case.reasons)) for case in found]
-    shown = (
-        table(("node", "verdict", "by", "rank", "why"), rows) if rows else project.insight.nothing_in_doubt()
-    )
-    out(given, found, shown)
+    shown = table(("node", "verdict", "by", "rank", "why"), rows)
+    out(given, found, shown if rows else project.insight.nothing_in_doubt())

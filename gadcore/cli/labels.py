@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
-import gadcore
-from gadcore.cli.show import out, table
+from gadcore.cli.parser import Commands
+from gadcore.cli.show import name_beside, out, table
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.graph.labels import LabelEvent, Verdict
     from gadcore.records import ProposedGroup
+    from gadcore.workspace import Workspace
 
 
 def add_commands(commands: Commands) -> None:
@@ -69,8 +69,7 @@ def add_commands(commands: Commands) -> None:
     note.add_argument("text")
     note.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
 
-    summary = "read or write a label file"
-    files = add("labels", label_file, summary, "labels import labels.csv -p demo")
+    files = add("labels", label_file, "read or write a label file", "labels import labels.csv -p demo")
     files.add_argument("action", choices=("import", "export"))
     files.add_argument("file", help="columns node_id and label; .csv, .tsv, .parquet or .jsonl")
     files.add_argument("--analyst", help="who (default: GAD_ANALYST or the login name)")
@@ -86,9 +85,8 @@ def _verdict(text: str) -> Verdict:
         raise ArgumentTypeError(str(error)) from None
 
 
-def record(given: Namespace) -> None:
+def record(given: Namespace, project: Workspace) -> None:
     """Record one verdict for one node or several (one group, one undo)."""
-    project = gadcore.Workspace.open(given.project)
     common = {"analyst": given.analyst, "note": given.note, "source": "cli"}
     if given.settle:
         _settle(given, project)
@@ -105,7 +103,7 @@ def record(given: Namespace) -> None:
     out(given, {"events": events, "kept": kept, "counts": counts}, done, *_kept_line(kept), _counted(counts))
 
 
-def _settle(given: Namespace, project: gadcore.Workspace) -> None:
+def _settle(given: Namespace, project: Workspace) -> None:
     """Settle nodes one by one, and say of which this ended a dispute."""
     from gadcore.insight.agreement import ADJUDICATION
 
@@ -119,12 +117,11 @@ def _settle(given: Namespace, project: gadcore.Workspace) -> None:
     out(given, {"events": events, "counts": counts}, *lines, _counted(counts))
 
 
-def show_group(given: Namespace) -> None:
+def show_group(given: Namespace, project: Workspace) -> None:
     """The proposed group with its reason and weights; with ``--label`` one verdict for it.
 
     Nodes with a verdict of their own keep it, but for the one asked about; one given with a group gives way.
     """
-    project = gadcore.Workspace.open(given.project)
     group = project.cases.group(given.node)
     alone = {given.node, *project.verdicts.given_singly(group.node_ids)}
     others = [node for node in group.node_ids if node not in alone]
@@ -133,24 +130,17 @@ def show_group(given: Namespace) -> None:
         counts = _counting(len(others))
         out(given, {"group": group, "counts_as": counts}, *lines, *_counting_lines(len(others), counts))
         return
-    events = project.verdicts.record_group(
-        group.node_ids,
-        given.label,
-        analyst=given.analyst,
-        note=given.note,
-        source="ring",
-        weight=given.group,
-        judged=[given.node],
-        offers=project.cases.offers_of([given.node]),
-    )
+    common = {"analyst": given.analyst, "note": given.note, "source": "ring", "weight": given.group}
+    asked, offers = [given.node], project.cases.offers_of([given.node])
+    events = project.verdicts.record_group(group.node_ids, given.label, judged=asked, offers=offers, **common)
     done = _done(events) + _together(events) + _checked(events)
     document = {"group": group, "events": events, "kept": events.kept}
     out(given, document, *lines, done, *_kept_line(events.kept), _counted(project.verdicts.counts()))
 
 
-def _group_table(project: gadcore.Workspace, group: ProposedGroup) -> str:
+def _group_table(project: Workspace, group: ProposedGroup) -> str:
     cards = [project.cases.card(node).row for node in group.node_ids]
-    rows = [(c.node_id, c.name if c.name != c.node_id else "", c.rank, c.verdict) for c in cards]
+    rows = [(c.node_id, name_beside(c), c.rank, c.verdict) for c in cards]
     return table(("node", "name", "rank", "verdict"), rows)
 
 
@@ -173,23 +163,21 @@ def _counting_lines(others: int, counts: dict[str, float]) -> list[str]:
     return [f"With --label {who} as {said}."]
 
 
-def toggle(given: Namespace) -> None:
+def toggle(given: Namespace, project: Workspace) -> None:
     """Undo or redo."""
-    project = gadcore.Workspace.open(given.project)
     events = (project.verdicts.undo if given.kind == "undo" else project.verdicts.redo)(given.analyst)
     word = "Took back" if given.kind == "undo" else "Restored"
     line = f"{word}: {_done(events)}" if events else f"There is nothing to {given.kind}."
     out(given, {"events": events, "counts": project.verdicts.counts()}, line)
 
 
-def write_note(given: Namespace) -> None:
-    event = gadcore.Workspace.open(given.project).verdicts.note(given.node, given.text, analyst=given.analyst)
+def write_note(given: Namespace, project: Workspace) -> None:
+    event = project.verdicts.note(given.node, given.text, analyst=given.analyst)
     out(given, {"event": event}, f"Noted on {event.node_id}.")
 
 
-def label_file(given: Namespace) -> None:
+def label_file(given: Namespace, project: Workspace) -> None:
     """Import or export labels."""
-    project = gadcore.Workspace.open(given.project)
     if given.action == "export":
         count = project.verdicts.export_file(given.file)
         out(given, {"written": count, "file": given.file}, f"{count:,} label(s) written to {given.file}.")
@@ -205,7 +193,7 @@ def label_file(given: Namespace) -> None:
 
 def _done(events: list[LabelEvent]) -> str:
     verdict = events[0].verdict
-    names = ", ".join(event.node_id for event in events[:5]) + (" …" if len(events) > 5 else "")
+    names = ", ".join(event.node_id for event in events[:5]) + " …" * (len(events) > 5)
     return f"{names} → {verdict.value if verdict else ''}"
 
 

@@ -8,28 +8,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import count, out, rate, table
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.practice.person import Score
     from gadcore.studies.sessions import Step
     from gadcore.workspace import Workspace
 
 DEFAULTS = ("greedy-diverse", "random")
-STRATEGIES = (
-    "greedy-diverse",
-    "top",
-    "uncertainty",
-    "bisection",
-    "medoids",
-    "audit",
-    "ring",
-    "unchecked",
-    "plain",
-    "random",
-    "entropy",
-)  # of SESSION_STRATEGIES
+STRATEGIES = (  # of SESSION_STRATEGIES
+    *("greedy-diverse", "top", "uncertainty", "bisection", "medoids", "audit"),
+    *("ring", "unchecked", "plain", "random", "entropy"),
+)
 
 
 def add_commands(commands: Commands) -> None:
@@ -59,15 +50,10 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--model", default="an+", help="model that learns from the verdicts (default: an+)")
 
 
-def practise(given: Namespace) -> None:
+def practise(given: Namespace, workspace: Workspace) -> None:
     """Simulate, or begin or score a person's practice; labels and runs of the project are left alone."""
-    workspace = gadcore.Workspace.open(given.project)
-    if given.yourself:
-        _begin(given, workspace)
-    elif given.score:
-        _score(given, workspace)
-    else:
-        _simulate(given, workspace)
+    act = _begin if given.yourself else _score if given.score else _simulate
+    act(given, workspace)
 
 
 def _simulate(given: Namespace, workspace: Workspace) -> None:
@@ -78,20 +64,13 @@ def _simulate(given: Namespace, workspace: Workspace) -> None:
             text = f"\r{strategy}: {step.labels} of {given.labels} labels, {step.found} found"
             print(f"{text:<70}", end="", file=sys.stderr, flush=True)
 
-    document = run(
-        workspace,
-        given.strategy,
-        labels=given.labels,
-        wrong=given.wrong,
-        seed=given.seed,
-        model=given.model,
-        on_progress=report,
-    )
+    options = {key: getattr(given, key) for key in ("labels", "wrong", "seed", "model")}
+    document = run(workspace, given.strategy, on_progress=report, **options)
     if sys.stderr.isatty() and not given.json:
         print(file=sys.stderr)
     curves = document["curves"]
     longest = max((curve["labels"] for curve in curves.values()), key=len)
-    found = [dict(zip(curve["labels"], curve["found"])) for curve in curves.values()]
+    found = [_found(curve) for curve in curves.values()]
     figures = [
         (name, curve["found"][-1], curve["auc"][-1], curve["ap"][-1], curve["labels"][-1])
         for name, curve in curves.items()
@@ -104,6 +83,11 @@ def _simulate(given: Namespace, workspace: Workspace) -> None:
         "",
         table(("strategy", "found", "held-out AUC", "held-out AP", "labels"), figures),
     )
+
+
+def _found(curve: dict[str, Any]) -> dict[int, int]:
+    """Anomalies found by the number of labels."""
+    return dict(zip(curve["labels"], curve["found"]))
 
 
 def _begin(given: Namespace, workspace: Workspace) -> None:
@@ -154,19 +138,8 @@ def _document(one: Score) -> dict[str, Any]:
 
 def _scores_table(scores: list[Score]) -> str:
     head = ("analyst", "verdicts", "found", "hit rate", "× chance", "wrong", "missed", "false alarms")
-    rows = [
-        (
-            one.analyst,
-            one.verdicts,
-            one.found[-1],
-            one.hit_rate,
-            one.times_chance,
-            one.wrong_share,
-            one.missed,
-            one.false_alarms,
-        )
-        for one in scores
-    ]
+    last = ("hit_rate", "times_chance", "wrong_share", "missed", "false_alarms")
+    rows = [(s.analyst, s.verdicts, s.found[-1], *(getattr(s, name) for name in last)) for s in scores]
     return table(head, rows)
 
 
@@ -175,13 +148,9 @@ def _curves(base: Workspace, scores: list[Score]) -> list[str]:
     from gadcore.practice.simulated import state
 
     document = state(base) or {"curves": {}}
-    simulated = {
-        name: dict(zip(curve["labels"], curve["found"])) for name, curve in document["curves"].items()
-    }
+    simulated = {name: _found(curve) for name, curve in document["curves"].items()}
     longest = max(one.verdicts for one in scores)
-    points = [*range(10, longest + 1, 10)]
-    if longest % 10:
-        points.append(longest)
+    points = sorted({*range(10, longest + 1, 10), longest})
     head = ("verdicts", *(one.analyst for one in scores), *simulated, "by chance")
     rows = [
         (

@@ -1,29 +1,40 @@
-"""import, projects, delete, demo."""
+"""run, import, projects, delete, demo."""
 
 from __future__ import annotations
 
+import runpy
 import sys
 from argparse import Namespace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import out, table
 from gadcore.errors import InputError
+from gadcore.settings import APP
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
     from gadcore.ingest import Mapping
+    from gadcore.workspace import Workspace
 
 PARTS = ("id", "label", "truth", "source", "target", "weight")
-FORMAT_HELP = "csv, parquet, graphml, … (default: recognised)"
+IMPORT = "import accounts.csv --edges transfers.csv --project payments --truth is_fraud"
 
 
 def add_commands(commands: Commands) -> None:
-    add = commands.add("import", import_graph, "read a graph into a new project", _IMPORT)
+    run = commands.add("run", run_app, "open the app, with the demo ready to label", "run --port 8600")
+    run.add_argument(
+        "--port", type=int, metavar="N", help="port on 127.0.0.1 (default: the first free from 8501)"
+    )
+    run.add_argument("--no-browser", action="store_true", help="serve only, and open no browser")
+
+    add = commands.add("import", import_graph, "read a graph into a new project", IMPORT)
+    add.last_words = _formats
     add.add_argument("path", help="node table, edge table, archive, folder, the name of a benchmark, or demo")
     add.add_argument("--edges", metavar="PATH", help="edge table, when PATH is a node table")
     add.add_argument("--project", "-p", required=True, metavar="NAME", help="name of the new project")
-    add.add_argument("--format", help=FORMAT_HELP)
+    add.add_argument("--format", help="one of the formats below (default: recognised)")
     for part in PARTS:
         add.add_argument(
             f"--{part}", metavar="COLUMN", help=f"column that is the {part} (default: recognised)"
@@ -41,7 +52,10 @@ def add_commands(commands: Commands) -> None:
     commands.add("demo", open_demo, "open the bundled demo project, and rank it if it is not", "demo")
 
 
-_IMPORT = "import accounts.csv --edges transfers.csv --project payments --truth is_fraud"
+def _formats() -> str:
+    from gadcore.ingest.formats import words
+
+    return f"\nformats:\n  {', '.join(words())}\n"
 
 
 def import_graph(given: Namespace) -> None:
@@ -84,9 +98,8 @@ def list_projects(given: Namespace) -> None:
     out(given, found, table(head, rows))
 
 
-def delete_project(given: Namespace) -> None:
+def delete_project(given: Namespace, project: Workspace) -> None:
     """Delete after a question, or at once with --yes."""
-    project = gadcore.Workspace.open(given.project)
     if not given.yes:
         if not sys.stdin.isatty():
             raise InputError("delete without --yes and without a terminal to ask", fix="add --yes")
@@ -113,3 +126,18 @@ def open_demo(given: Namespace) -> None:
         f"Demo: {info.n_nodes:,} accounts, {info.n_edges:,} links. "
         + ("A first ranking is being made in the background." if run else "Ranked and ready."),
     )
+
+
+def run_app(given: Namespace) -> None:
+    """Make the demo ready, then be the server until it is ended."""
+    if find_spec("streamlit") is None:
+        raise InputError(
+            "Streamlit, which serves the app, is not installed", fix="pip install 'ringfence[app]'"
+        )
+    open_demo(given)
+    if not given.json:
+        opens = "is served" if given.no_browser else "opens in your browser,"
+        print(f"Ringfence {opens} at the address in the next line. Ctrl+C ends it.", flush=True)
+    port = [] if given.port is None else [f"--server.port={given.port}"]
+    sys.argv = ["streamlit", "run", *port, f"--server.headless={given.no_browser}", str(APP / "app.py")]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

@@ -6,12 +6,12 @@ import json
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-import gadcore
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import Bar, out, run_table
 from gadcore.errors import InputError, RunError
 
 if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
+    from gadcore.workspace import Workspace
 
 
 def add_commands(commands: Commands) -> None:
@@ -32,9 +32,9 @@ def add_commands(commands: Commands) -> None:
     action.add_argument("--delete", metavar="RUN", help="delete this run")
 
 
-def train(given: Namespace) -> None:
+def train(given: Namespace, project: Workspace) -> None:
     """Train in this process, with a bar of real epochs."""
-    project, bar = gadcore.Workspace.open(given.project), Bar(given)
+    bar = Bar(given)
     run = project.runs.train(
         given.model,
         params=parameters(given.set),
@@ -70,14 +70,10 @@ def parameters(pairs: list[str]) -> dict[str, Any]:
     return found
 
 
-def list_runs(given: Namespace) -> None:
+def list_runs(given: Namespace, project: Workspace) -> None:
     """List runs, after doing what was asked with one of them."""
-    project = gadcore.Workspace.open(given.project)
-    if given.use:
-        project.runs.use(given.use)
-    elif given.cancel:
-        project.runs.cancel(given.cancel)
-    elif given.delete:
-        project.runs.delete(given.delete)
+    for action in ("use", "cancel", "delete"):
+        if run := getattr(given, action):
+            getattr(project.runs, action)(run)
     found = project.runs.all()
     out(given, found, run_table(found))

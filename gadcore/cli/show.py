@@ -43,7 +43,10 @@ def _within(expected: str, holds: Callable[[float], bool]) -> Callable[[str], fl
     """The type of an argument that is a number in a range; another one is not understood."""
 
     def parse(text: str) -> float:
-        value = _number(text)
+        try:
+            value = float(text)
+        except ValueError:
+            value = nan  # lies in no range
         if not holds(value):
             raise ArgumentTypeError(f"{text!r} is out of range; expected a number {expected}")
         return value
@@ -56,22 +59,12 @@ part = _within("from 0 to 1", lambda value: 0 <= value <= 1)
 rate = _within("from 0 to below 1", lambda value: 0 <= value < 1)
 
 
-def _number(text: str) -> float:
-    """nan, which lies in no range, where the text is no number."""
-    try:
-        return float(text)
-    except ValueError:
-        return nan
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Columns in line: numbers to the right, text to the left."""
     cells = [[_cell(value) for value in row] for row in rows]
     if not cells:
         return "(none)"
-    widths = [
-        max(len(text) for text in column) for column in zip(head, *[[c[0] for c in row] for row in cells])
-    ]
+    widths = [max(map(len, column)) for column in zip(head, *([text for text, _ in row] for row in cells))]
     lines = ["  ".join(name.ljust(width) for name, width in zip(head, widths)).rstrip()]
     for row in cells:
         padded = [text.rjust(w) if number else text.ljust(w) for (text, number), w in zip(row, widths)]

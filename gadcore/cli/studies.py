@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
-from argparse import Namespace
-from typing import TYPE_CHECKING
+from argparse import REMAINDER, Namespace
 
+from gadcore.cli.parser import Commands
 from gadcore.cli.show import out
 from gadcore.errors import InputError
 from gadcore.settings import CHECKOUT, ROOT, import_environment
-
-if TYPE_CHECKING:
-    from gadcore.cli.parser import Commands
 
 FOLDER = ROOT / "benchmarks"
 JSON = "--json"
@@ -22,7 +18,7 @@ JSON = "--json"
 def add_commands(commands: Commands) -> None:
     bench = commands.add("bench", run_benchmark, "measure speed and accuracy beside peers", "bench training")
     bench.add_argument("name", nargs="?", help="which one, or all; without a name they are listed")
-    bench.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the benchmark")
+    bench.add_argument("options", nargs=REMAINDER, help="passed on to the benchmark")
     study = commands.add(
         "experiments",
         run_experiment,
@@ -32,7 +28,7 @@ def add_commands(commands: Commands) -> None:
     study.add_argument(
         "name", nargs="?", help="which one, or all of the paper; without a name they are listed"
     )
-    study.add_argument("options", nargs=argparse.REMAINDER, help="passed on to the experiment")
+    study.add_argument("options", nargs=REMAINDER, help="passed on to the experiment")
 
 
 def run_experiment(given: Namespace) -> int:

@@ -6,8 +6,7 @@ from gadcore.ingest.assemble import Reading
 from gadcore.ingest.benchmark_graphs import benchmark_names
 from gadcore.ingest.graph_parts import Dropped
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.peek import Peek, peek
-from gadcore.ingest.read import read, read_graph
+from gadcore.ingest.read import Peek, peek, read, read_graph
 from gadcore.ingest.report import ColumnReport, Report
 from gadcore.ingest.update import read_more
 

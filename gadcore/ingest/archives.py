@@ -22,7 +22,7 @@ _MAX_FILES = 1_000
 _MAX_DEPTH = 3  # archives within archives
 _NOT_DATA = ("readme", "license", "licence", "changelog", "notice", "requirements")
 
-
+PathLike = str | Path
 Files = dict[Path, FileFormat]
 
 
@@ -51,9 +51,7 @@ class Source:
 
 
 @contextmanager
-def unpacked(
-    path: Path, edges: str | Path | None, max_bytes: int, word: str | None = None
-) -> Iterator[Source]:
+def unpacked(path: Path, edges: PathLike | None, max_bytes: int, word: str | None = None) -> Iterator[Source]:
     """The files at a path; what is unpacked from archives is deleted in the end.
 
     ``word`` names the format of a single file.

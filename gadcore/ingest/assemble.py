@@ -83,31 +83,24 @@ def _report(parts: Parts, graph: Graph, encoded: _Encoded, source: str, notes: l
 
 def _edge_notes(parts: Parts, adjacency: Any) -> list[str]:
     """What making the edges undirected, simple and loop-free changed."""
-    notes = []
     loops = int((parts.rows == parts.cols).sum())
     kept = len(parts.rows) - loops
     edges = adjacency.nnz // 2
     pairs = parts.rows * len(parts.ids) + parts.cols
     repeated = kept - len(np.unique(pairs[parts.rows != parts.cols]))
     both_ways = kept - edges - repeated
-    if loops:
-        notes.append(f"{counted(loops, 'self-loop')} dropped.")
-    if repeated:
-        notes.append(f"{counted(repeated, 'duplicate edge')} merged; the largest weight is kept.")
-    if both_ways:
-        notes.append(
-            f"{counted(both_ways, 'edge')} given in both directions: edges are undirected here, "
-            "a→b and b→a are one edge."
-        )
-    elif kept:
-        notes.append("Edges are read as undirected.")
     isolated = int((np.diff(adjacency.indptr) == 0).sum())
-    if isolated:
-        notes.append(f"{counted(isolated, 'node')} without an edge kept.")
-    if kept and len(np.unique(parts.weights)) > 1:
-        low, high = parts.weights.min(), parts.weights.max()
-        notes.append(f"Edge weights kept, from {low:g} to {high:g}.")
-    return notes
+    weights = parts.weights if kept else np.ones(1)
+    one_edge = "edges are undirected here, a→b and b→a are one edge"
+    notes = (
+        (loops, f"{counted(loops, 'self-loop')} dropped."),
+        (repeated, f"{counted(repeated, 'duplicate edge')} merged; the largest weight is kept."),
+        (both_ways, f"{counted(both_ways, 'edge')} given in both directions: {one_edge}."),
+        (kept and not both_ways, "Edges are read as undirected."),
+        (isolated, f"{counted(isolated, 'node')} without an edge kept."),
+        (len(np.unique(weights)) > 1, f"Edge weights kept, from {weights.min():g} to {weights.max():g}."),
+    )
+    return [text for applies, text in notes if applies]
 
 
 def _encode_columns(parts: Parts, robust: bool, notes: list[str]) -> _Encoded:

@@ -145,19 +145,19 @@ def _apply_tags(state: State, values: list[list[str]]) -> Any:
     return _ones(rows, cols, (len(values), len(position) + state["rare"]))
 
 
-def _learn_text(values: Sequence[str | None], buckets: int = TEXT_BUCKETS) -> dict[str, Any]:
+def _learn_text(values: Sequence[str | None]) -> State:
     """State of the encoder: the buckets in use, their idf, and the commonest word of each (its name)."""
     documents = Counter[str]()
     for value in values:
         documents.update(set(_tokens(value)))
     by_bucket: dict[int, Counter[str]] = {}
     for word, count in documents.items():
-        by_bucket.setdefault(_bucket(word, buckets), Counter())[word] = count
+        by_bucket.setdefault(_bucket(word, TEXT_BUCKETS), Counter())[word] = count
     kept = {b: words for b, words in sorted(by_bucket.items()) if words.total() > 1}
     n = max(sum(v is not None for v in values), 1)
     frequency = [min(words.total(), n) for words in kept.values()]
     return {
-        "size": buckets,
+        "size": TEXT_BUCKETS,
         "buckets": list(kept),
         "idf": [float(np.log((1 + n) / (1 + f)) + 1) for f in frequency],
         "words": [min(words, key=lambda w: (-words[w], w)) for words in kept.values()],

@@ -55,7 +55,7 @@ def join(
     ends = [ends_of(table, found, dropped, notes) for table, found in zip(edges, resolved)]
     if parts is None:
         parts = _nodes_of_edges(ends, notes)
-    connect(parts, ends, dropped, notes, declared=bool(nodes))
+    connect(parts, ends, dropped, notes)
     parts.mapping = mapping.filled(resolved[0] if resolved else mapping).filled(parts.mapping)
     parts.format, parts.notes, parts.dropped = format_name, notes + parts.notes, dropped
     return parts
@@ -66,7 +66,7 @@ def _nodes_of_edges(ends: Sequence[Ends], notes: list[str]) -> Parts:
         raise InputError(f"{ends[0].table.file} has a header but no rows", "at least one edge")
     ids = np.asarray(pd.unique(np.concatenate([v for e in ends for v in (e.source, e.target)])), dtype=object)
     notes.append("No node table: the nodes are the ends of the edges.")
-    return Parts.without_edges(ids, pd.DataFrame(index=range(len(ids))))
+    return Parts(ids, pd.DataFrame(index=range(len(ids))))
 
 
 def resolve_edges(table: Table, mapping: Mapping, known: Ids | None, notes: list[str]) -> Mapping:
@@ -139,9 +139,7 @@ def _list_dropped(dropped: list[Dropped], table: Table, rows: IntArray, reason: 
     dropped.extend(Dropped(table.file, table.line(int(r)), reason) for r in rows[:room])
 
 
-def connect(
-    parts: Parts, ends: Sequence[Ends], dropped: list[Dropped], notes: list[str], declared: bool
-) -> None:
+def connect(parts: Parts, ends: Sequence[Ends], dropped: list[Dropped], notes: list[str]) -> None:
     """Ends as row numbers; rows with an unknown end are listed, or refused when they are the majority."""
     ids = parts.lookup()
     lookup = pd.Index(ids)
@@ -149,7 +147,7 @@ def connect(
     for e in ends:
         a, b = lookup.get_indexer(e.source), lookup.get_indexer(e.target)
         lost = np.flatnonzero((a < 0) | (b < 0))
-        if len(lost) and declared:
+        if len(lost):
             unknown = [str(e.source[i] if a[i] < 0 else e.target[i]) for i in lost[:MAX_LISTED]]
             if len(lost) > len(a) / 2:
                 raise _too_many_lost(e, lost, unknown, ids)

@@ -74,12 +74,12 @@ class Document:
 class Parts:
     """A graph before its columns are encoded: ids, edge ends as row numbers, raw columns or a matrix."""
 
-    format: str
     ids: npt.NDArray[np.object_]
-    rows: IntArray
-    cols: IntArray
-    weights: npt.NDArray[np.float64]
     table: pd.DataFrame  # raw columns to show, without id, truth and ignored ones
+    format: str = ""
+    rows: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    cols: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    weights: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     attributes: list[str] = field(default_factory=list)  # columns of ``table`` that become features
     label_column: str | None = None
     x: Any = None  # ready attribute matrix (array formats), unscaled
@@ -91,11 +91,6 @@ class Parts:
     dropped: list[Dropped] = field(default_factory=list)
     locate: Callable[[int], str] | None = None  # row of the node table -> place, for messages
     others: npt.NDArray[np.object_] | None = None  # nodes of an earlier graph that edges may also name
-
-    @classmethod
-    def without_edges(cls, ids: npt.NDArray[np.object_], table: pd.DataFrame, **more: Any) -> Parts:
-        """Nodes alone; their edges are put in later."""
-        return cls("", ids, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), table, **more)
 
     def lookup(self) -> npt.NDArray[np.object_]:
         """Ids that ``rows`` and ``cols`` count through: the nodes read, then those of an earlier graph."""
@@ -109,9 +104,9 @@ def shown(values: Any, limit: int = 12) -> str:
     return ", ".join(items[:limit]) + tail if items else "nothing"
 
 
-def counted(n: int, word: str, plural: str | None = None) -> str:
+def counted(n: int, word: str) -> str:
     """'1 edge', '1,234 edges'."""
-    return f"{n:,} {word if n == 1 else plural or word + 's'}"
+    return f"{n:,} {word}{'s' * (n != 1)}"
 
 
 def usable_weights(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], IntArray]:
@@ -119,8 +114,3 @@ def usable_weights(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], I
     with np.errstate(over="ignore", under="ignore"):
         weights = np.asarray(values).astype(np.float32).astype(np.float64)
     return weights, np.flatnonzero(~np.isfinite(weights) | (weights < 0))
-
-
-def row_ids(n: int, rows: IntArray | None = None) -> npt.NDArray[np.object_]:
-    """Ids '0', '1', … of formats that number their nodes."""
-    return np.array([str(i) for i in (range(n) if rows is None else rows)], dtype=object)

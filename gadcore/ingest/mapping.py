@@ -103,7 +103,7 @@ def _field(key: str, value: object, where: str) -> Any:
     many = key in ("attributes", "ignore")
     if value is None:
         return () if key == "ignore" else None
-    if many and isinstance(value, list) and all(isinstance(v, str) for v in value):
+    if many and isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):
         return tuple(value)
     if not many and isinstance(value, str):
         return value

@@ -59,11 +59,8 @@ def resolve_nodes(table: Table, mapping: Mapping) -> Mapping:
         truth = names.guess_truth([c for c in rest if c not in (mapping.attributes or ())])
     rest = [c for c in rest if c != truth and c not in mapping.ignore]
     label = mapping.label if mapping.label is not None else names.guess_label(rest)
-    for column in mapping.attributes or ():
-        if column == truth:
-            raise InputError(
-                f"column {column!r} is both the truth and an attribute", "a truth that no model sees"
-            )
+    if truth in (mapping.attributes or ()):
+        raise InputError(f"column {truth!r} is both the truth and an attribute", "a truth that no model sees")
     return replace(mapping, id=node_id, truth=truth, label=label if label in columns else None)
 
 
@@ -96,7 +93,7 @@ def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> P
     every = np.concatenate(ids)
     if not len(every):
         raise InputError(f"{tables[0].file} holds no node", "at least one row")
-    return Parts.without_edges(
+    return Parts(
         every,
         frame.reset_index(drop=True),
         attributes=_attributes(frame, merged, tables[0]),

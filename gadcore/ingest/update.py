@@ -13,12 +13,13 @@ import scipy.sparse as sp
 from gadcore.errors import InputError
 from gadcore.graph import Graph, symmetric_csr
 from gadcore.ingest import attribute_encoders as encoders
+from gadcore.ingest.archives import PathLike
 from gadcore.ingest.assemble import display
 from gadcore.ingest.column_kinds import Parsed
 from gadcore.ingest.formats.file_format import explained
 from gadcore.ingest.graph_parts import Parts, shown
 from gadcore.ingest.mapping import Mapping
-from gadcore.ingest.read import Earlier, PathLike, read_parts
+from gadcore.ingest.read import read_parts
 from gadcore.settings import Settings
 
 
@@ -37,9 +38,8 @@ def read_more(
     counts as one whose attributes are all missing. Where X = I, new nodes have no attribute of their own.
     """
     settings = settings or Settings.from_env()
-    earlier = Earlier(graph.node_ids, Mapping.from_json(_plain(graph.extra.get("mapping") or {})))
     with explained(Path(path).name):
-        return _grown(graph, read_parts(Path(path), edges, None, mapping or Mapping(), settings, earlier))
+        return _grown(graph, read_parts(Path(path), edges, None, mapping or Mapping(), settings, graph))
 
 
 def _grown(graph: Graph, parts: Parts) -> Graph:
@@ -54,11 +54,6 @@ def _grown(graph: Graph, parts: Parts) -> Graph:
         x=x,
         node_table=table[list(graph.node_table.columns)],
     )
-
-
-def _plain(mapping: dict[str, Any]) -> dict[str, Any]:
-    """A mapping as JSON has it, also before the graph was stored (lists, not tuples)."""
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in mapping.items()}
 
 
 def _grown_edges(graph: Graph, parts: Parts, ids: Any) -> Any:

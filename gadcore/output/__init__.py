@@ -1,14 +1,12 @@
 """The flagged list and everything else that leaves Ringfence as a file.
 
 flagged  one row per flagged node: score, probability, verdict, reasons, provenance
-files    CSV, Parquet, JSONL, GraphML and GEXF of a table, and the manifest beside each
-archive  labels and models
+files    CSV, Parquet, JSONL, GraphML and GEXF of a table, with a manifest; labels and models
 """
 
 from __future__ import annotations
 
-from gadcore.output.archive import labels_csv, model_zip
-from gadcore.output.files import FORMATS, Manifest, export, manifest_of, render
+from gadcore.output.files import FORMATS, Manifest, export, labels_csv, manifest_of, model_zip, render
 from gadcore.output.flagged import COLUMNS, Filters, flagged_table, select
 
 __all__ = [

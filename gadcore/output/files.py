@@ -1,4 +1,4 @@
-"""A flagged table as a file, and the manifest that proves what the file is.
+"""A flagged table as a file with the manifest that proves what it is; labels and models as files.
 
 CSV is for spreadsheets: a text cell that a spreadsheet would run as a formula gets a leading apostrophe.
 GraphML and GEXF hold the flagged nodes with the edges between them.
@@ -10,11 +10,14 @@ import hashlib
 import io
 import json
 import platform
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -23,17 +26,19 @@ import pandas as pd
 import scipy.sparse as sp
 
 from gadcore import __version__
-from gadcore.errors import InputError
+from gadcore.errors import InputError, RunError
 from gadcore.output.flagged import Filters, parameters_of, result_in_use, select, table_of
 from gadcore.records import as_json, neutral, xml_text
 
 if TYPE_CHECKING:
+    from gadcore.store import Result
     from gadcore.workspace import Workspace
 
 FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "jsonl": "application/x-ndjson"}
 FORMATS |= {"graphml": "application/graphml+xml", "gexf": "application/gexf+xml"}
 
 _VERSIONED = ("numpy", "pandas", "pyarrow", "networkx")
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # one date for all entries of an archive: equal models, equal archives
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def render(workspace: Workspace, table: pd.DataFrame, format: str) -> bytes:
     """The table as the bytes of a file in this format."""
     writers: dict[str, Callable[[], bytes]] = {
         "csv": lambda: csv_bytes(table),
-        "parquet": lambda: _parquet(table),
+        "parquet": lambda: bytes(table.to_parquet(index=False)),
         "jsonl": lambda: _json_lines(table),
         "graphml": lambda: _graph_bytes(workspace, table, nx.write_graphml),
         "gexf": lambda: _graph_bytes(workspace, table, nx.write_gexf),
@@ -133,22 +138,14 @@ def manifest_of(
 def _versions() -> dict[str, str]:
     found = {"ringfence": __version__, "python": platform.python_version()}
     for package in _VERSIONED:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
     """The table as CSV, safe to open in a spreadsheet."""
     return str(table.map(neutral).to_csv(index=False, lineterminator="\n")).encode()
-
-
-def _parquet(table: pd.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    table.to_parquet(buffer, index=False)
-    return buffer.getvalue()
 
 
 def _json_lines(table: pd.DataFrame) -> bytes:
@@ -171,9 +168,7 @@ def flagged_subgraph(workspace: Workspace, table: pd.DataFrame) -> nx.Graph:
     nodes = graph.indices_of(table["node_id"])
     part = nx.Graph(name=xml_text(graph.name))
     for node, row in zip(nodes, table.to_dict("records")):
-        known = {
-            key: value for key, value in row.items() if not (isinstance(value, float) and np.isnan(value))
-        }
+        known = {k: value for k, value in row.items() if not (isinstance(value, float) and np.isnan(value))}
         part.add_node(
             xml_text(str(graph.node_ids[node])),
             label=xml_text(graph.display_name(int(node))),
@@ -184,3 +179,47 @@ def flagged_subgraph(workspace: Workspace, table: pd.DataFrame) -> nx.Graph:
     for i, j, weight in zip(inner.row, inner.col, inner.data):
         part.add_edge(names[i], names[j], weight=float(weight))
     return part
+
+
+def labels_csv(workspace: Workspace) -> bytes:
+    """The current verdicts, as ``Workspace.export_labels`` writes them and ``import_labels`` reads them."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.csv"
+        workspace.verdicts.export_file(path)
+        return path.read_bytes()
+
+
+def model_zip(workspace: Workspace, run_id: str | None = None) -> bytes:
+    """The model of a run (safetensors, JSON) with a card: what it was trained on, hashes of all parts."""
+    result = result_in_use(workspace) if run_id is None else workspace.runs.result(run_id)
+    if result is None:
+        raise RunError(f"The run {run_id!r} has no result, so it has no model. Choose a finished run.")
+    parts = _model_files(result)
+    card = {
+        "run": as_json(result.info),
+        "project": workspace.name,
+        "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()},
+        "load": "gadcore.load_detector(folder of this archive)",
+    }
+    parts["model_card.json"] = (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
+    return _zip(parts)
+
+
+def _model_files(result: Result) -> dict[str, bytes]:
+    folder = result.model_folder
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
+    if not files:
+        raise RunError(
+            f"Run {result.info.number} ({result.info.model}) was stored without a model. "
+            "Train again and export the new run."
+        )
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
+
+
+def _zip(parts: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

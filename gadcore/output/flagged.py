@@ -32,26 +32,10 @@ VERDICTS = (Verdict.ANOMALOUS.value, Verdict.UNSURE.value, UNLABELLED, Verdict.N
 REASONS = 3
 KEY_NEIGHBOURS = 3
 COLUMNS = (
-    "node_id",
-    "name",
-    "rank",
-    "score",
-    "percentile",
-    "probability",
-    "probability_basis",
-    "verdict",
-    "label_source",
-    "label_weight",
-    "analyst",
-    "labelled_at",
-    "note",
+    *("node_id", "name", "rank", "score", "percentile", "probability", "probability_basis"),
+    *("verdict", "label_source", "label_weight", "analyst", "labelled_at", "note"),
     *(f"reason_{i + 1}" for i in range(REASONS)),
-    "key_neighbours",
-    "run_id",
-    "graph_fingerprint",
-    "label_hash",
-    "model_parameters",
-    "exported_at",
+    *("key_neighbours", "run_id", "graph_fingerprint", "label_hash", "model_parameters", "exported_at"),
 )
 
 
@@ -87,11 +71,7 @@ class Filters:
 
     def in_words(self) -> str:
         """The rule as part of a sentence, e.g. "the 5 highest-ranked nodes"."""
-        least = {
-            "percentile": self.min_percentile,
-            "score": self.min_score,
-            "probability": self.min_probability,
-        }
+        least = {name: getattr(self, f"min_{name}") for name in ("percentile", "score", "probability")}
         parts = [] if self.verdicts is None else ["verdict " + (" or ".join(self.verdicts) or "none")]
         parts += [f"{name} at least {value:g}" for name, value in least.items() if value is not None]
         kept = f"nodes with {', '.join(parts)}" if parts else "nodes"
@@ -227,12 +207,10 @@ def _reason_columns(workspace: Workspace, nodes: IntArray) -> dict[str, list[str
     return {f"reason_{i + 1}": [row[i] if len(row) > i else "" for row in reasons] for i in range(REASONS)}
 
 
-def key_neighbours(
-    graph: Graph, percentile: npt.NDArray[np.floating], node: int, n: int = KEY_NEIGHBOURS
-) -> IntArray:
+def key_neighbours(graph: Graph, percentile: npt.NDArray[np.floating], node: int) -> IntArray:
     """The neighbours that an analyst would look at first: suspicion times share of the edge weight."""
     neighbours, weights = graph.neighbours(node)
     if not len(neighbours):
         return neighbours
     order = np.lexsort((neighbours, -(percentile[neighbours] * weights / weights.sum())))
-    return neighbours[order[:n]]
+    return neighbours[order[:KEY_NEIGHBOURS]]

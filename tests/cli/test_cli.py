@@ -16,6 +16,7 @@ from probe_detector import register, unregister
 from gadcore.cli import main
 from gadcore.cli.labels import _counting_lines
 from gadcore.cli.show import table
+from gadcore.ingest import formats
 from gadcore.settings import DEMO_FOLDER
 from gadcore.workspace import Workspace
 
@@ -135,7 +136,7 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
 
 
 def test_without_streamlit_run_says_what_to_install(home: Path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr("gadcore.cli.app.find_spec", lambda name: None)
+    monkeypatch.setattr("gadcore.cli.projects.find_spec", lambda name: None)
     assert main(["run"]) == 1
     assert "pip install 'ringfence[app]'" in capsys.readouterr().err
 
@@ -380,3 +381,10 @@ def test_a_table_lines_up() -> None:
     text = table(("name", "count"), [("a", 1), ("longer", 1234567), ("none", None)])
     assert text.splitlines() == ["name    count", "a               1", "longer  1,234,567", "none"]
     assert table(("name",), []) == "(none)"
+
+
+def test_help_of_import_lists_the_formats_of_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["import", "--help"])
+    shown = capsys.readouterr().out.partition("formats:")[2]
+    assert shown.strip() == ", ".join(formats.words())

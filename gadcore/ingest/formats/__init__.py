@@ -1,6 +1,6 @@
 """The registry of file formats: reader, recognition, uploader, README and messages are drawn from it.
 
-A new format is one file beside this one, with its ``FORMAT``, and one line in ``FORMATS``.
+A new format is one file beside this one, with its ``FORMAT``, and its name in ``_MODULES``.
 """
 
 from __future__ import annotations
@@ -13,23 +13,16 @@ from gadcore.errors import InputError
 from gadcore.ingest.formats import gexf, graphml, json, mat, mtx, npz, pt, table
 from gadcore.ingest.formats.file_format import UNREADABLE, Archive, FileFormat, Head
 
-FORMATS = (
-    table.FORMAT,
-    graphml.FORMAT,
-    gexf.FORMAT,
-    json.FORMAT,
-    npz.FORMAT,
-    mat.FORMAT,
-    mtx.FORMAT,
-    pt.FORMAT,
-)
+_MODULES = (table, graphml, gexf, json, npz, mat, mtx, pt)
+FORMATS: tuple[FileFormat, ...] = tuple(module.FORMAT for module in _MODULES)
 ZIP = Archive((".zip",), lambda head: head.start.startswith(b"PK\x03\x04"))
 GZIP = Archive((".gz",), lambda head: head.start.startswith(b"\x1f\x8b"))
 ARCHIVES = (ZIP, GZIP)
 
 Known = FileFormat | Archive
 
-_BY_SUFFIX: dict[str, Known] = {s: f for f in (*FORMATS, *ARCHIVES) for s in f.suffixes}
+_KNOWN: tuple[Known, ...] = (*FORMATS, *ARCHIVES)
+_BY_SUFFIX = {suffix: f for f in _KNOWN for suffix in f.suffixes}
 _BY_WORD = {word: f for f in FORMATS for word in (f.key, *f.aliases)}
 _BENCHMARKS = "`cora`, `citeseer`, `pubmed`, `photo`, `computers`, …"
 
@@ -37,6 +30,11 @@ _BENCHMARKS = "`cora`, `citeseer`, `pubmed`, `photo`, `computers`, …"
 def suffixes() -> tuple[str, ...]:
     """Endings of all files that can be read, archives too: '.csv', …"""
     return tuple(_BY_SUFFIX)
+
+
+def words() -> list[str]:
+    """What ``format=`` takes."""
+    return sorted(_BY_WORD)
 
 
 def readable() -> str:
@@ -50,7 +48,7 @@ def markdown() -> str:
     packed = _code(s for archive in ARCHIVES for s in archive.suffixes)
     rows = [("format", "endings", "what is recognised", "node attributes", "truth"), ("---",) * 5]
     for f in FORMATS:
-        rows.append((f.name, _code(f.suffixes), f.recognised, _yes(f.node_attributes), _yes(f.truth)))
+        rows.append((f.name, _code(f.suffixes), f.recognised, "yes" * f.node_attributes, "yes" * f.truth))
     rows.append(("folder or archive of these", packed, "may carry a `mapping.json`", "", ""))
     downloads = "from the folder `GAD_DATASETS`, or through torch_geometric when online"
     rows.append((_BENCHMARKS, "", downloads, "yes", "yes"))
@@ -61,15 +59,11 @@ def _code(words: Iterable[str]) -> str:
     return " ".join(f"`{word}`" for word in words)
 
 
-def _yes(flag: bool) -> str:
-    return "yes" if flag else ""
-
-
 def named(word: str) -> FileFormat:
     """The format that a word means, as ``format=`` takes it."""
     found = _BY_WORD.get(word.lower().lstrip("."))
     if found is None:
-        raise InputError(f"unknown format {word!r}", ", ".join(sorted(_BY_WORD)))
+        raise InputError(f"unknown format {word!r}", ", ".join(words()))
     return found
 
 
@@ -107,4 +101,4 @@ def _by_content(path: Path, start: bytes, by_name: Known | None) -> Known | None
         except UNREADABLE:
             return by_name or ZIP  # broken: left to its reader
     head = Head(start, members)
-    return next((f for f in (*FORMATS, *ARCHIVES) if f.matches(head)), None)
+    return next((f for f in _KNOWN if f.matches(head)), None)

@@ -1,4 +1,4 @@
-"""Graph documents: records with the lines where they were found, and a safe streaming reader of XML.
+"""Graph documents: a safe streaming reader of XML.
 
 An XML document is never held as a tree: elements come one by one. A document type or entity declaration is
 refused before it can expand: that is how a few hundred bytes of XML fill a machine's memory.
@@ -6,63 +6,26 @@ refused before it can expand: that is how a few hundred bytes of XML fill a mach
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
+from xml.etree import ElementTree
 from xml.parsers import expat
 
-import numpy as np
-
 from gadcore.errors import InputError
-from gadcore.ingest.formats.table import record_frame
-from gadcore.ingest.graph_parts import Document, Table
+from gadcore.ingest.formats.table import record_table
+from gadcore.ingest.graph_parts import Document
 
 _CHUNK = 1 << 20
 _MAX_DEPTH = 200
 
 Record = dict[str, Any]
+_FIRST = {"node": ("id",), "edge": ("source", "target")}  # what every record has
 
 
-class Rows:
-    """Records of one kind with the line (or number) of each."""
-
-    def __init__(self, file: str, unit: str, *keys: str) -> None:
-        self.file, self.unit, self.keys = file, unit, keys
-        self.records: list[Record] = []
-        self.lines: list[int] = []
-        self.lists: dict[str, str] = {}  # as in Table
-
-    def add(self, record: Record, line: int | None = None) -> None:
-        self.records.append(record)
-        self.lines.append(len(self.records) if line is None else line)
-
-    def table(self) -> Table:
-        frame = record_frame(self.records, self.keys)
-        numbers = np.array(self.lines, dtype=np.int64)
-        return Table(frame, self.file, self.unit, lambda: numbers, True, self.lists)
-
-
-@dataclass
-class Element:
+class Element(ElementTree.Element):
     """One element with its children; ``tag`` is without name space."""
 
-    tag: str
-    attributes: dict[str, str]
-    line: int
-    text: str = ""
-    children: list[Element] = field(default_factory=list)
-
-    def find_all(self, tag: str) -> list[Element]:
-        """Descendants with a tag, in document order."""
-        found = []
-        for child in self.children:
-            found += [child] if child.tag == tag else []
-            found += child.find_all(tag)
-        return found
-
-    def default(self) -> str | None:
-        """Text of the <default> inside."""
-        return next((child.text for child in self.children if child.tag == "default"), None)
+    line = 0
 
 
 class XmlGraph:
@@ -73,8 +36,9 @@ class XmlGraph:
 
     def __init__(self, path: Path) -> None:
         self.file = path.name
-        self.nodes = Rows(path.name, "line", "id")
-        self.edges = Rows(path.name, "line", "source", "target")
+        self.records: dict[str, list[Record]] = {"node": [], "edge": []}
+        self.lines: dict[str, list[int]] = {"node": [], "edge": []}
+        self.lists: dict[str, dict[str, str]] = {"node": {}, "edge": {}}  # as in Table
         self.names: dict[Any, str] = {}  # of the attributes, by their keys
         self.defaults: dict[str, Record] = {"node": {}, "edge": {}}
         self.depth = 0
@@ -88,7 +52,16 @@ class XmlGraph:
         self._stream(path)
 
     def document(self) -> Document:
-        return Document(self.nodes.table(), self.edges.table(), self.name)
+        nodes, edges = (
+            record_table(self.records[part], self.file, "line", first, self.lines[part], self.lists[part])
+            for part, first in _FIRST.items()
+        )
+        return Document(nodes, edges, self.name)
+
+    def add(self, element: Element, record: Record) -> None:
+        """Keep the record of a <node> or an <edge>."""
+        self.records[element.tag].append(record)
+        self.lines[element.tag].append(element.line)
 
     def handle(self, element: Element) -> None:
         """Take in a wanted element with all its children."""
@@ -96,8 +69,8 @@ class XmlGraph:
 
     def need(self, element: Element, key: str) -> str:
         """An attribute that must be there."""
-        if key in element.attributes:
-            return element.attributes[key]
+        if key in element.attrib:
+            return element.attrib[key]
         raise InputError(
             f"{self.file}, line {element.line}: <{element.tag}> has no attribute {key!r}",
             f"<{element.tag} {key}=…>",
@@ -131,10 +104,10 @@ class XmlGraph:
         if self.depth > _MAX_DEPTH:
             raise InputError(f"{self.file} is nested more than {_MAX_DEPTH} levels deep", "a flat document")
         if tag in self.wanted or self.open:
-            plain = {k.rpartition(" ")[2]: v for k, v in attributes.items()}
-            element = Element(tag, plain, self.parser.CurrentLineNumber)
+            element = Element(tag, {k.rpartition(" ")[2]: v for k, v in attributes.items()})
+            element.text, element.line = "", self.parser.CurrentLineNumber
             if self.open:
-                self.open[-1].children.append(element)
+                self.open[-1].append(element)
             self.open.append(element)
         self.depth += 1
 
@@ -147,7 +120,7 @@ class XmlGraph:
 
     def _text(self, data: str) -> None:
         if self.open:
-            self.open[-1].text += data
+            self.open[-1].text = (self.open[-1].text or "") + data
 
 
 def free(name: str, *taken: str) -> str:

@@ -64,7 +64,6 @@ class FileFormat:
     read: Callable[[Path, Limits], Table | Document | Parts]
     recognised: str  # what is recognised in such a file, in Markdown
     node_attributes: bool = True
-    edge_attributes: bool = False  # beyond a weight; no reader keeps them yet
     truth: bool = True
     tabular: bool = False  # one file is one table, and several make a graph
     previewed: bool = False  # ``peek`` shows the columns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from gadcore.ingest.formats.documents import Element, Record, XmlGraph, free
 from gadcore.ingest.formats.file_format import FileFormat
 
@@ -19,35 +21,33 @@ class _Gexf(XmlGraph):
             self._node(element)
         else:
             ends = self.ends(element)
-            own = {k: element.attributes[k] for k in ("weight",) if k in element.attributes}
-            self.edges.add({**self._values(element, "edge", *ends), **own, **ends}, element.line)
+            own = {k: element.attrib[k] for k in ("weight",) if k in element.attrib}
+            self.add(element, {**self._values(element, *ends), **own, **ends})
 
     def _declared(self, element: Element) -> None:
-        part = element.attributes.get("class", "node")
-        rows = self.nodes if part == "node" else self.edges
-        for attribute in (child for child in element.children if child.tag == "attribute"):
+        part = element.get("class", "node")
+        for attribute in cast(list[Element], element.findall("attribute")):
             key = self.need(attribute, "id")
-            title = self.names[part, key] = attribute.attributes.get("title", key)
-            if attribute.attributes.get("type") in _LISTS:
-                rows.lists[title] = "|"
-            default = attribute.default()
+            title = self.names[part, key] = attribute.get("title", key)
+            if attribute.get("type") in _LISTS:
+                self.lists["node" if part == "node" else "edge"][title] = "|"
+            default = attribute.findtext("default")
             if default is not None and part in self.defaults:
                 self.defaults[part][title] = default
 
     def _node(self, element: Element) -> None:
-        record = self._values(element, "node", "id")
+        record = self._values(element, "id")
         node = self.need(element, "id")
-        label = element.attributes.get("label")
+        label = element.get("label")
         if label is not None and label != node:
             record.setdefault("label", label)
-        self.nodes.add({**record, "id": node}, element.line)
+        self.add(element, {**record, "id": node})
 
-    def _values(self, element: Element, part: str, *taken: str) -> Record:
-        record = dict(self.defaults[part])
-        for holder in element.children:
-            for value in holder.children if holder.tag == "attvalues" else ():
-                key = value.attributes.get("for", value.attributes.get("id", ""))
-                record[free(self.names.get((part, key), key), *taken)] = value.attributes.get("value")
+    def _values(self, element: Element, *taken: str) -> Record:
+        record = dict(self.defaults[element.tag])
+        for value in element.iterfind("attvalues/*"):
+            key = value.get("for", value.get("id", ""))
+            record[free(self.names.get((element.tag, key), key), *taken)] = value.get("value")
         return record
 
 
@@ -58,6 +58,5 @@ FORMAT = FileFormat(
     matches=lambda head: head.text.startswith(b"<") and b"<gexf" in head.text,
     read=lambda path, _: _Gexf(path).document(),
     recognised="attributes of nodes with their titles and defaults, weights of edges",
-    edge_attributes=True,
     previewed=True,
 )

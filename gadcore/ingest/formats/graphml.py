@@ -15,12 +15,9 @@ class _GraphML(XmlGraph):
         if element.tag == "key":
             self._key(element)
         elif element.tag == "node":
-            node = {"id": self.need(element, "id")}
-            self.nodes.add({**self.defaults["node"], **self._data(element, "id"), **node}, element.line)
+            self._add(element, {"id": self.need(element, "id")})
         elif element.tag == "edge":
-            ends = self.ends(element)
-            data = {**self.defaults["edge"], **self._data(element, *ends)}
-            self.edges.add({**data, **ends}, element.line)
+            self._add(element, self.ends(element))
         else:
             raise InputError(
                 f"{self.file}, line {element.line}: a hyperedge", "edges with two ends", "split it into pairs"
@@ -28,25 +25,23 @@ class _GraphML(XmlGraph):
 
     def _key(self, element: Element) -> None:
         key = self.need(element, "id")
-        name = self.names[key] = element.attributes.get("attr.name", key)
-        default = element.default()
-        scope = element.attributes.get("for", "all")
+        name = self.names[key] = element.get("attr.name", key)
+        default = element.findtext("default")
+        scope = element.get("for", "all")
         for part in self.defaults if default is not None else ():
             if scope in (part, "all"):
                 self.defaults[part][name] = default
 
-    def _data(self, element: Element, *taken: str) -> Record:
-        record: Record = {}
-        for child in element.children:
-            if child.tag != "data" or "key" not in child.attributes:
-                continue
-            name = self.names.get(child.attributes["key"], child.attributes["key"])
-            if child.children:  # yEd draws its nodes in here; the label is the one part to keep
-                labels = [e.text.strip() for e in child.find_all("NodeLabel") if e.text.strip()]
+    def _add(self, element: Element, own: Record) -> None:
+        record = dict(self.defaults[element.tag])
+        for child in element.iterfind("data[@key]"):
+            name = self.names.get(child.attrib["key"], child.attrib["key"])
+            if len(child):  # yEd draws its nodes in here; the label is the one part to keep
+                labels = [text for e in child.iter("NodeLabel") if (text := (e.text or "").strip())]
                 record |= {"label": labels[0]} if labels else {}
             else:
-                record[free(name, *taken)] = child.text
-        return record
+                record[free(name, *own)] = child.text
+        self.add(element, {**record, **own})
 
 
 FORMAT = FileFormat(
@@ -56,6 +51,5 @@ FORMAT = FileFormat(
     matches=lambda head: head.text.startswith(b"<") and b"<graphml" in head.text,
     read=lambda path, _: _GraphML(path).document(),
     recognised="attributes of nodes, weights of edges; yEd's labels",
-    edge_attributes=True,
     previewed=True,
 )

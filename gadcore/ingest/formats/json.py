@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from gadcore.errors import InputError
-from gadcore.ingest.formats.documents import Record, Rows
+from gadcore.ingest.formats.documents import Record
 from gadcore.ingest.formats.file_format import FileFormat, Limits
-from gadcore.ingest.formats.table import decoded
+from gadcore.ingest.formats.table import decoded, record_table
 from gadcore.ingest.graph_parts import Document, shown
+
+_ENDS = ("source", "target")
 
 
 def read_json(path: Path, _: Limits) -> Document:
@@ -73,24 +75,20 @@ def _inner(element: Any, file: str) -> Any:
 
 
 def _node_link(nodes: list[Any], links: list[Any], file: str, name: str = "node-link JSON") -> Document:
-    node_rows = Rows(file, "node", "id")
-    for k, node in enumerate(nodes):
-        record = _record(node, ("id",), file, "node", k)
-        node_rows.add({**record, "id": json_id(record["id"])})
-    edge_rows = Rows(file, "edge", "source", "target")
-    ends = [_record(link, ("source", "target"), file, "edge", k) for k, link in enumerate(links)]
-    by_row = _by_row_number(ends, {r["id"] for r in node_rows.records}, len(nodes))
+    found = [_record(node, ("id",), file, "node", k) for k, node in enumerate(nodes)]
+    ids = [json_id(record["id"]) for record in found]
+    ends = [_record(link, _ENDS, file, "edge", k) for k, link in enumerate(links)]
+    by_row = _by_row_number(ends, set(ids), len(nodes))
     for record in ends:
-        for key in ("source", "target"):
-            end = record[key]
-            record[key] = node_rows.records[end]["id"] if by_row else json_id(end)
-        edge_rows.add({k: v for k, v in record.items() if k not in ("id", "key", "group")})
-    return Document(node_rows.table(), edge_rows.table(), name)
+        record |= {key: ids[record[key]] if by_row else json_id(record[key]) for key in _ENDS}
+    edges = [{k: v for k, v in record.items() if k not in ("id", "key", "group")} for record in ends]
+    named = record_table([r | {"id": node} for r, node in zip(found, ids)], file, "node", ("id",))
+    return Document(named, record_table(edges, file, "edge", _ENDS), name)
 
 
 def _by_row_number(ends: list[Record], ids: set[str], n: int) -> bool:
     """Older d3 files name ends by their place in the node list: whole numbers that are no ids."""
-    values = [record[key] for record in ends for key in ("source", "target")]
+    values = [record[key] for record in ends for key in _ENDS]
     numbers = all(isinstance(v, int) and not isinstance(v, bool) and 0 <= v < n for v in values)
     return bool(values) and numbers and not any(str(v) in ids for v in values)
 
@@ -120,7 +118,6 @@ FORMAT = FileFormat(
     matches=lambda head: head.text.startswith((b"{", b"[")),
     read=read_json,
     recognised="networkx `node_link_data` (`links` or `edges`), Cytoscape.js `elements`",
-    edge_attributes=True,
     previewed=True,
     aliases=("node-link", "cytoscape"),
 )

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from gadcore.errors import InputError
 from gadcore.graph import IntArray
 from gadcore.ingest.formats.file_format import too_large
-from gadcore.ingest.graph_parts import Parts, TruthArray, row_ids, usable_weights
+from gadcore.ingest.graph_parts import Parts, TruthArray, usable_weights
 
 _BYTES_PER_NODE = 256  # of id, name and row pointers: what a declared node costs at least
 
@@ -68,8 +68,8 @@ def _parts(
     format_name: str, n: int, rows: IntArray, cols: IntArray, weights: Any, x: Any, y: Any, file: str
 ) -> Parts:
     keep = weights > 0
-    empty = pd.DataFrame(index=range(n))
-    parts = Parts(format_name, row_ids(n), rows[keep], cols[keep], weights[keep], empty)
+    ids, empty = np.array([str(i) for i in range(n)], dtype=object), pd.DataFrame(index=range(n))
+    parts = Parts(ids, empty, format_name, rows[keep], cols[keep], weights[keep])
     parts.x = None if x is None else attribute_matrix(x, n, file)
     parts.truth = None if y is None else answers(y, n, file, parts.notes)
     return parts

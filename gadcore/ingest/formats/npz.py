@@ -127,16 +127,15 @@ def _scipy_matrix(arrays: Arrays, file: str, max_bytes: int) -> Any:
         if form == "csr":
             return checked_csr(data, arrays["indices"], arrays["indptr"], shape, file)
     elif {"row", "col"} <= set(arrays):
-        return _coo(arrays["row"], arrays["col"], data, shape, file)
-    elif "coords" in arrays and len(arrays["coords"]) == 2:
-        row, col = arrays["coords"]
-        return _coo(row, col, data, shape, file)
+        return _coo(data, (arrays["row"], arrays["col"]), shape, file)
+    elif len(arrays.get("coords", ())) == 2:
+        return _coo(data, tuple(arrays["coords"]), shape, file)
     raise InputError(f"{file} holds a sparse matrix in another format", "CSR, CSC or COO")
 
 
-def _coo(row: Any, col: Any, data: Any, shape: tuple[int, ...], file: str) -> Any:
+def _coo(data: Any, ends: Any, shape: tuple[int, ...], file: str) -> Any:
     try:
-        return sp.coo_array((data, (row, col)), shape=shape)
+        return sp.coo_array((data, ends), shape=shape)
     except (ValueError, TypeError) as error:
         raise InputError(
             f"{file} is not a valid sparse matrix ({error})", "indices within the shape"

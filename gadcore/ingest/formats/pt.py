@@ -118,6 +118,5 @@ FORMAT = FileFormat(
     matches=lambda head: any(name.endswith("/data.pkl") for name in head.members),
     read=read_pt,
     recognised="a `Data` object or a dict of tensors, loaded with `weights_only`",
-    edge_attributes=True,
     content_decides=True,
 )

@@ -85,16 +85,22 @@ def _json_lines(path: Path, rows: int | None) -> Table:
         numbers.append(number)
         if rows is not None and len(records) == rows:
             break
-    lines = np.array(numbers, dtype=np.int64)
-    return Table(record_frame(records), path.name, lines=lambda: lines, optional_weight=True)
+    return record_table(records, path.name, lines=numbers)
 
 
-def record_frame(records: Sequence[dict[str, Any]], first: Sequence[str] = ()) -> pd.DataFrame:
+def record_table(
+    records: Sequence[dict[str, Any]],
+    file: str,
+    unit: str = "line",
+    first: Sequence[str] = (),
+    lines: Sequence[int] = (),
+    lists: dict[str, str] | None = None,
+) -> Table:
     """A table of records with any fields, ``first`` in front; None where a record has no such field."""
     columns = list(dict.fromkeys([*first, *(key for record in records for key in record)]))
-    return pd.DataFrame(
-        {c: pd.Series([r.get(c) for r in records], dtype=object) for c in columns}, columns=columns
-    )
+    values = {c: pd.Series([r.get(c) for r in records], dtype=object) for c in columns}
+    numbers = np.array(lines, dtype=np.int64)
+    return Table(pd.DataFrame(values, columns=columns), file, unit, lambda: numbers, True, lists or {})
 
 
 def _text(path: Path, rows: int | None) -> Table:
@@ -298,7 +304,6 @@ FORMAT = FileFormat(
         "`Source,Target,Weight,Id`, Neo4j `:ID,:START_ID,:END_ID`, Neptune `~id,~from,~to`; "
         "SNAP edge lists with `#` comments"
     ),
-    edge_attributes=True,
     tabular=True,
     previewed=True,
     aliases=("csv", "tsv", "parquet", "edgelist", "snap"),

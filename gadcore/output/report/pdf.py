@@ -20,6 +20,7 @@ from reportlab.platypus import Flowable, Frame, KeepInFrame, Paragraph, Spacer, 
 from gadcore.drawing import FAINT, GRID, INK, VERDICT_COLOURS, Picture, Shape, plain
 from gadcore.output.flagged import Filters
 from gadcore.output.report.facts import VIEWS, Facts, Line, gather
+from gadcore.output.report.pictures import shortened
 
 if TYPE_CHECKING:
     from gadcore.workspace import Workspace
@@ -109,16 +110,12 @@ def _row(line: Line) -> list[Flowable]:
     name = f"{line.node_id} ({line.name})" if line.name else line.node_id
     return [
         _paragraph(line.rank, 7.5),
-        _paragraph(_cut(name), 7.5),
+        _paragraph(shortened(name, _CELL), 7.5),
         _paragraph(line.percentile, 7.5),
         _paragraph(line.probability, 7.5),
         _paragraph(line.verdict or "–", 7.5, VERDICT_COLOURS.get(line.verdict, INK)),
-        _paragraph(_cut(line.why), 7),
+        _paragraph(shortened(line.why, _CELL), 7),
     ]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
 
 
 def _drawn(picture: Picture, width: float) -> Flowable:

@@ -67,7 +67,7 @@ def surroundings(view: Neighbourhood, size: Point, title: str) -> Picture:
             picture.circle(at[node.node_id], 9.5, GROUND, INK)
         radius = 6.5 if centre else min(6.0, 2.8 + 0.45 * float(np.log2(1 + node.degree)))
         picture.mark(at[node.node_id], node.verdict, radius, _colour(node))
-    picture.text((width / 2, height - 3), _shortened(title, int(width / 4.6)), 8, INK, "middle")
+    picture.text((width / 2, height - 3), shortened(title, int(width / 4.6)), 8, INK, "middle")
     if view.left_out:
         picture.text((width - 3, 9), f"+{view.left_out:,} more", 7, FAINT, "end")
     return picture
@@ -92,5 +92,6 @@ def _colour(node: ViewNode) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
-def _shortened(text: str, room: int) -> str:
+def shortened(text: str, room: int) -> str:
+    """Text of at most so many characters."""
     return text if len(text) <= room else text[: max(1, room - 1)] + "…"
