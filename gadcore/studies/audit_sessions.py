@@ -28,7 +28,7 @@ from gadcore.graph import Graph, Truth
 from gadcore.loop.strategies import diversity_basis
 from gadcore.studies.audit_tables import render
 from gadcore.studies.fits import DEMO, known_graph
-from gadcore.studies.harness import Cell, Option, Row, RowsOf, Study
+from gadcore.studies.harness import Cell, Option, Row, Study
 from gadcore.studies.sessions import LABELS, Session, simulate
 
 GRAPHS = ("cora", "citeseer", DEMO)
@@ -117,11 +117,6 @@ def cells(given: Namespace) -> list[tuple[str, list[AuditSession]]]:
     ]
 
 
-def pages(rows: RowsOf) -> dict[str, str]:
-    """The intervals, and the probabilities of the calibration study."""
-    return {"audit.md": render(rows("audit"), rows("calibration"))}
-
-
 STUDY = Study(
     "audit",
     __doc__,
@@ -134,6 +129,6 @@ STUDY = Study(
         Option("checks", CHECKS, "random checks after them"),
     ),
     cells,
-    pages,
+    pages=lambda rows: {"audit.md": render(rows("audit"), rows("calibration"))},
     quick={"seeds": 2},
 )
