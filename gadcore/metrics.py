@@ -10,15 +10,8 @@ Array = npt.NDArray[np.floating]
 
 def midranks(scores: Array) -> npt.NDArray[np.float64]:
     """Ranks 1..n, ties share their mean rank."""
-    order = np.argsort(scores, kind="stable")
-    ordered = np.asarray(scores)[order]
-    starts = np.r_[True, ordered[1:] != ordered[:-1]]
-    group = np.cumsum(starts) - 1
-    first = np.flatnonzero(starts)
-    last = np.r_[first[1:], len(ordered)]
-    ranks = np.empty(len(ordered))
-    ranks[order] = ((first + last + 1) / 2)[group]
-    return ranks
+    _, level, count = np.unique(scores, return_inverse=True, return_counts=True, equal_nan=False)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[level])
 
 
 def percentile_ranks(scores: Array) -> npt.NDArray[np.float64]:

@@ -38,7 +38,7 @@ found, although nobody looked at them: wrong members make "found" too high.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -74,6 +74,7 @@ BY_STRATEGY, TUNE = "the strategy Random audit", "Tune"
 NO_ANOMALY = "no anomaly has been found"
 
 Interval = tuple[float, float]
+Estimate = tuple[float, Interval]
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class Tally:
         hits, unsure = ([part.count(answer) for part in own] for answer in (True, None))
         return cls(hits, [len(part) - u for part, u in zip(own, unsure)], unsure, sizes, before)
 
-    def left(self, found: int, open_now: int) -> tuple[float, Interval]:
+    def left(self, found: int, open_now: int) -> Estimate:
         """Anomalies without a verdict, and their interval."""
         every = [m + u for m, u in zip(self.counts, self.unsure)]
         n = sum(every)
@@ -216,20 +217,20 @@ class Tally:
         return float(clipped[0]), (float(clipped[1]), max(float(clipped[2]), float(clipped[0])))
 
 
-def estimate_left(draws: Sequence[Draw], found: int, open_now: int) -> tuple[float, Interval]:
+def estimate_left(draws: Sequence[Draw], found: int, open_now: int) -> Estimate:
     """Anomalies without a verdict, and their interval; none when every node has one."""
     return Tally.of(draws).left(found, open_now) if open_now else (0.0, (0.0, 0.0))
 
 
 def precision_of(
     top: Sequence[Verdict | None], draws: Sequence[Draw], open_now: int
-) -> tuple[tuple[float, Interval] | None, str]:
+) -> tuple[Estimate | None, str]:
     """Share of anomalies in a list of the highest scores with its interval, or None and what is missing."""
     confirmed, most = top.count(Verdict.ANOMALOUS), len(top) - top.count(Verdict.NORMAL)
     unknown = most - confirmed
     if reason := _list_too_open(len(top), unknown, draws):
         return None, reason
-    expected, low, high, variance = float(confirmed), float(confirmed), float(confirmed), 0.0
+    expected, high, variance = float(confirmed), float(confirmed), 0.0
     for h, size in enumerate(stratum_sizes(open_now)):
         part = min(unknown, size)
         unknown -= part
@@ -241,10 +242,9 @@ def precision_of(
         least = clopper_pearson(hits, len(recent))[0]
         largest = clopper_pearson(hits + unsure, len(recent))[1]
         expected += part * share
-        low += part * share
         variance += (part * max(0.0, share - least)) ** 2 + _Z**2 * part * share * (1 - share)
         high += min(part, size * largest)
-    low, high = max(float(confirmed), low - sqrt(variance)), min(float(most), high)
+    low, high = max(float(confirmed), expected - sqrt(variance)), min(float(most), high)
     k = max(1, len(top))
     return (min(max(expected, low), high) / k, (low / k, high / k)), ""
 
@@ -278,7 +278,7 @@ def _groups(
     return list(zip(sizes, hits, counts))
 
 
-def _recall(found: int, left: tuple[float, Interval] | None) -> tuple[float | None, Interval | None]:
+def _recall(found: int, left: Estimate | None) -> tuple[float | None, Interval | None]:
     """Found as a share of found and left."""
     if left is None or not found:
         return None, None
@@ -327,13 +327,8 @@ def _checks_needed(draws: Sequence[Draw], found: int, open_now: int, recall: flo
         high = then.left(found, open_now - more)[1][1]
         return found >= recall * (found + high)
 
-    if not enough(open_now):
-        return 0
-    low, high = 0, open_now  # enough(high), not enough(low)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    every = range(1, open_now + 1)
+    return every[bisect_left(every, True, key=enough)] if enough(open_now) else 0
 
 
 def _split(checks: int) -> list[int]:
@@ -346,14 +341,12 @@ def _split(checks: int) -> list[int]:
 
 def _since_hit(verdicts: Sequence[Verdict | None]) -> int:
     """Labels after the last anomalous one."""
-    for back, verdict in enumerate(reversed(verdicts)):
-        if verdict is Verdict.ANOMALOUS:
-            return back
-    return len(verdicts)
+    back = (since for since, verdict in enumerate(reversed(verdicts)) if verdict is Verdict.ANOMALOUS)
+    return next(back, len(verdicts))
 
 
 def _advice(
-    left: tuple[float, Interval] | None,
+    left: Estimate | None,
     since: int,
     found: int,
     open_now: int,
@@ -372,10 +365,8 @@ def _advice(
     if not found:
         return False, f"No anomaly has been found in {since} labels; there are at most {high:,.0f}."
     if since < QUIET:
-        ago = (
-            f"the last hit was {since} label{'s' * (since != 1)} ago" if since else "the last label was a hit"
-        )
-        return False, f"{told}; {ago}: go on."
+        ago = f"last hit was {since} label{'s' * (since != 1)} ago" if since else "last label was a hit"
+        return False, f"{told}; the {ago}: go on."
     told += f", and none turned up in the last {since} labels"
     if found >= least_recall * (found + high):
         return True, f"{told}: you can stop, for at least {least_recall:.0%} of all are found."

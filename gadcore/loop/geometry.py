@@ -8,7 +8,6 @@ Computed once per graph by randomised range finding; numpy and scipy only, for p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -53,20 +52,15 @@ def diversity_basis(graph: Graph, hops: int = 2, rank: int = 32, seed: int = 0) 
     return np.asarray(row_normalised(scaled.astype(np.float32)), dtype=np.float32)
 
 
-@dataclass(frozen=True)
-class Medoids:
-    """The most central node of each cluster, largest cluster first."""
+def medoids(space: Float32, k: int, seed: int) -> tuple[IntArray, IntArray]:
+    """(k,) the most central node of each cluster, largest cluster first, and (k,) how many nodes it has.
 
-    nodes: IntArray  # (k,)
-    sizes: IntArray  # (k,) nodes of the cluster, estimated from the sample in large graphs
-
-
-def medoids(space: Float32, k: int, seed: int) -> Medoids:
-    """k-means (k-means++, then Lloyd) on a sample; the node nearest to each centre stands for its cluster."""
+    k-means (k-means++, then Lloyd) on a sample, which sizes are estimated from in large graphs.
+    """
     rng = np.random.default_rng(seed)
     n = len(space)
     if not n:
-        return Medoids(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     nodes = np.arange(n) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
     sample = space[nodes]
     centres = _plus_plus(sample, min(k, len(sample)), rng)
@@ -79,7 +73,7 @@ def medoids(space: Float32, k: int, seed: int) -> Medoids:
     found, first = np.unique(np.argmin(distance, axis=0), return_index=True)
     order = np.argsort(-shares[first], kind="stable")
     sizes = np.rint(n * shares[first][order]).astype(np.int64)
-    return Medoids(nodes[found[order]].astype(np.int64), sizes)
+    return nodes[found[order]].astype(np.int64), sizes
 
 
 def farthest_first(space: Float32, candidates: IntArray, taken: IntArray, n: int) -> list[int]:

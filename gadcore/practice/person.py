@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gadcore.errors import NotFound
 from gadcore.graph.labels import Verdict
 from gadcore.records import ProjectInfo
@@ -99,27 +101,17 @@ def score(copy: Workspace) -> Score:
     back does not count. A node without a known answer costs a verdict and is neither found nor wrong.
     """
     truth = copy.data.truth()
-    found, mistakes = [0], [0]
-    totals = {"false": 0, "missed": 0, "unsure": 0, "judged": 0}
-    for event in copy.verdicts.in_order():
-        answer = int(truth.y[copy.graph.index_of(event.node_id)])
-        hit = event.verdict is Verdict.ANOMALOUS and answer == 1
-        false = event.verdict is Verdict.ANOMALOUS and answer == 0
-        missed = event.verdict is Verdict.NORMAL and answer == 1
-        totals["false"] += false
-        totals["missed"] += missed
-        totals["unsure"] += event.verdict is Verdict.UNSURE
-        totals["judged"] += event.verdict is not Verdict.UNSURE and answer >= 0
-        found.append(found[-1] + hit)
-        mistakes.append(mistakes[-1] + (false or missed))
+    events = copy.verdicts.in_order()
+    given = [(event.verdict, int(truth.y[copy.graph.index_of(event.node_id)])) for event in events]
+    hit, false, missed = (Verdict.ANOMALOUS, 1), (Verdict.ANOMALOUS, 0), (Verdict.NORMAL, 1)
     return Score(
         project=copy.name,
         analyst=copy.data.info().owner,
-        found=found[1:],
-        mistakes=mistakes[1:],
-        false_alarms=totals["false"],
-        missed=totals["missed"],
-        unsure=totals["unsure"],
-        judged=totals["judged"],
+        found=np.cumsum([each == hit for each in given], dtype=int).tolist(),
+        mistakes=np.cumsum([each in (false, missed) for each in given], dtype=int).tolist(),
+        false_alarms=given.count(false),
+        missed=given.count(missed),
+        unsure=sum(verdict is Verdict.UNSURE for verdict, _ in given),
+        judged=sum(verdict is not Verdict.UNSURE and answer >= 0 for verdict, answer in given),
         chance=float((truth.y == 1).sum() / max(1, truth.known.sum())),
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Row
@@ -36,10 +37,7 @@ def practise(
 ) -> Document:
     """Simulate one session per strategy in this process; settings are those of ``start``."""
     payload, store, job_id = _checked(workspace, strategies, **settings), _store(workspace), uuid.uuid4().hex
-
-    def begin() -> str:
-        return store.jobs.add(KIND, payload, workspace.id, alone=True, job_id=job_id)
-
+    begin = partial(store.jobs.add, KIND, payload, workspace.id, alone=True, job_id=job_id)
     carry_out(store, workspace.settings, job_id, begin=begin, listen=on_progress)
     row = store.jobs.get(job_id)
     if row.status != "done":

@@ -28,7 +28,7 @@ from gadcore.graph import Graph, Truth
 from gadcore.loop.strategies import diversity_basis
 from gadcore.studies.audit_tables import render
 from gadcore.studies.fits import DEMO, known_graph
-from gadcore.studies.harness import Cell, Option, Row, RowsOf, Study
+from gadcore.studies.harness import Cell, Option, Row, Study
 from gadcore.studies.sessions import LABELS, Session, simulate
 
 GRAPHS = ("cora", "citeseer", DEMO)
@@ -74,15 +74,11 @@ class AuditSession(Cell):
 
 def simulated(graph: str, method: str, **settings: Any) -> Session:
     """A session with a model of the app, or the fast stand-in, in which every node may be asked about."""
-    own, model, params = model_of(graph, method)
-    return simulate(own, known_graph(graph)[1], model=model, params=params, holdout=0.0, **settings)
-
-
-def model_of(graph: str, method: str) -> tuple[Graph, str, dict[str, Any]]:
-    """Graph, model and its parameters of a method: a model of the app, or the fast stand-in."""
-    if method != FAST:
-        return known_graph(graph)[0], method, {}
-    return _reduced(graph), "sgc-lr", {"max_hops": 0, "strengths": (STRENGTH,)}
+    own, truth = known_graph(graph)
+    if method == FAST:
+        own, method = _reduced(graph), "sgc-lr"
+        settings["params"] = {"max_hops": 0, "strengths": (STRENGTH,)}
+    return simulate(own, truth, model=method, holdout=0.0, **settings)
 
 
 @lru_cache(maxsize=2)
@@ -121,11 +117,6 @@ def cells(given: Namespace) -> list[tuple[str, list[AuditSession]]]:
     ]
 
 
-def pages(rows: RowsOf) -> dict[str, str]:
-    """The intervals, and the probabilities of the calibration study."""
-    return {"audit.md": render(rows("audit"), rows("calibration"))}
-
-
 STUDY = Study(
     "audit",
     __doc__,
@@ -138,6 +129,6 @@ STUDY = Study(
         Option("checks", CHECKS, "random checks after them"),
     ),
     cells,
-    pages,
+    pages=lambda rows: {"audit.md": render(rows("audit"), rows("calibration"))},
     quick={"seeds": 2},
 )

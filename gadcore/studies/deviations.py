@@ -100,7 +100,7 @@ _HEAD = """### What may explain the larger differences
 
 Settings varied on the same splits (`ringfence experiments deviations`, rows in `deviations.jsonl`).
 Test AUC, mean (std). The paper leaves the number of walks, batches and the reading of depth open; it gives
-walks of length 80, α = 0.5 and K = 32, so that those lines show what a figure hangs on, not what the paper
+walks of length 80, α = 0.5 and K = 32, so that those lines show what a figure depends on, not what the paper
 did.
 
 """

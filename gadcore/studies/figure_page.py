@@ -10,7 +10,7 @@ import numpy as np
 from gadcore.studies.embeddings import METHODS as EMBEDDED
 from gadcore.studies.embeddings import PARTS
 from gadcore.studies.harness import NAMED, Row, RowsOf
-from gadcore.studies.markdown import NONE, table
+from gadcore.studies.markdown import NONE, span, table
 from gadcore.studies.panels import Curve, Dots, curve_panels, scatter_panels
 from gadcore.studies.published import EPOCHS, GRAPHS, LONGER, TRAINING_SECONDS
 
@@ -35,11 +35,8 @@ FILES = {"lambda_": "lambda.svg", "k": "k.svg"}
 def pages(rows: RowsOf) -> dict[str, str]:
     """The page and its pictures; what no file holds yet is said to be missing."""
     swept, maps = rows("figures"), rows("embeddings")
-    texts = {
-        f"figures/{FILES[name]}": sweep_picture(found, name)
-        for name in NAMES
-        if (found := sweep(swept, name))
-    }
+    sweeps = {name: found for name in NAMES if (found := sweep(swept, name))}
+    texts = {f"figures/{FILES[name]}": sweep_picture(found, name) for name, found in sweeps.items()}
     if maps:
         texts["figures/embeddings.svg"] = embedding_picture(maps)
     return {**texts, "paper_figures.md": render(swept, maps, rows("times"))}
@@ -112,9 +109,8 @@ def _embedding_section(maps: Sequence[Row]) -> str:
         if m in known
     ]
     head = ("method", "test AUC", "anomalous neighbours of an anomaly")
-    return table(
-        head, lines, f"{_EMBEDDING_TITLE}![t-SNE of the embeddings](figures/embeddings.svg)\n\n{words}\n"
-    )
+    picture = "![t-SNE of the embeddings](figures/embeddings.svg)"
+    return table(head, lines, f"{_EMBEDDING_TITLE}{picture}\n\n{words}\n")
 
 
 def _table(found: Sweep, name: str) -> str:
@@ -125,7 +121,7 @@ def _table(found: Sweep, name: str) -> str:
             cells = found[graph, method]
             best = max(cells, key=lambda value: _mean(cells[value]))
             shown = [_cell(cells.get(value), value == best) for value in values]
-            lines.append([graph, method, *shown, _splits(cells)])
+            lines.append([graph, method, *shown, span(map(len, cells.values()))])
     return table(["graph", "method", *(f"{NAMES[name]} = {value:g}" for value in values), "splits"], lines)
 
 
@@ -204,11 +200,6 @@ def _cell(seeds: dict[int, float] | None, best: bool) -> str:
     if not seeds:
         return NONE
     return f"**{_mean(seeds):.1f}**" if best else f"{_mean(seeds):.1f}"
-
-
-def _splits(cells: dict[float, dict[int, float]]) -> str:
-    counts = sorted({len(seeds) for seeds in cells.values()})
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _mean(seeds: dict[int, float]) -> float:

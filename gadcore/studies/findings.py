@@ -70,17 +70,14 @@ def reversals(results: Results) -> tuple[list[Reversal], dict[float, tuple[int, 
             for one, other in permutations(METHODS, 2)
             if _clearly_ahead(PUBLISHED[rate, graph, one], PUBLISHED[rate, graph, other])
         ]
-        known = 0
-        for graph, one, other in pairs:
-            ours = lead(results, (rate, graph), one, other)
-            if ours is None:
-                continue
-            known += 1
+        leads = {pair: lead(results, (rate, pair[0]), *pair[1:]) for pair in pairs}
+        known = {pair: ours for pair, ours in leads.items() if ours is not None}
+        for (graph, one, other), ours in known.items():
             if ours <= 0:
                 apart = p_value(results[rate, graph, one], results[rate, graph, other]) <= LEVEL
                 gap = PUBLISHED[rate, graph, one][0] - PUBLISHED[rate, graph, other][0]
                 found.append(Reversal(rate, graph, one, other, gap, ours, apart))
-        judged[rate] = known, len(pairs)
+        judged[rate] = len(known), len(pairs)
     return found, judged
 
 
@@ -91,9 +88,7 @@ def significantly_ahead(results: Results, rate: float, graph: str, of: str = PRO
         for at, where, method in results
         if (at, where) == (rate, graph) and (ours := lead(results, (rate, graph), method, of)) is not None
     }
-    if not leads:
-        return []
-    base = results[rate, graph, of]
+    base = results.get((rate, graph, of), {})
     told = [m for m, ours in leads.items() if ours > 0 and p_value(results[rate, graph, m], base) <= LEVEL]
     return sorted(told, key=lambda method: -leads[method])
 
@@ -223,15 +218,10 @@ def _against_the_best(results: Results, where: Where) -> tuple[list[str], bool] 
 
 
 def _averages(results: Results) -> str:
-    lines = (
-        [
-            f"{rate:.1%}",
-            *(_average(results, rate, method) for method in AVERAGED),
-            f"{TARGETS[rate]:.1f}",
-            f"{PUBLISHED_MEANS[rate]:.1f}",
-        ]
-        for rate in RATES
-    )
+    lines = []
+    for rate in RATES:
+        own = (_average(results, rate, method) for method in AVERAGED)
+        lines.append((f"{rate:.1%}", *own, f"{TARGETS[rate]:.1f}", f"{PUBLISHED_MEANS[rate]:.1f}"))
     head = ("labelled", *AVERAGED, "wanted of an+", "paper's Ours-AN")
     return table(head, lines, "### Mean AUC over the five graphs\n\n")
 

@@ -26,6 +26,7 @@ from tqdm import tqdm
 
 from gadcore.errors import InputError
 from gadcore.settings import ROOT
+from gadcore.studies import find_study
 
 Row = dict[str, Any]
 Params = tuple[tuple[str, Any], ...]
@@ -200,7 +201,8 @@ class Study:
         if given.quick:
             vars(given).update(self.quick)
         counts = {} if given.render else self._measure(given)
-        pages = [] if given.file else self._painter().draw()
+        painter = find_study(self.drawn_by) if self.drawn_by else self
+        pages = [] if given.file else painter.draw()
         return {"study": self.name, "measured": counts, "pages": list(map(str, pages))}
 
     def draw(self) -> list[Path]:
@@ -211,11 +213,6 @@ class Study:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         return [folder / name for name in texts]
-
-    def _painter(self) -> Study:
-        from gadcore.studies import find_study
-
-        return find_study(self.drawn_by) if self.drawn_by else self
 
     def _measure(self, given: Namespace) -> dict[str, int]:
         """How many cells were measured, by result file."""

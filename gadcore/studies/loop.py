@@ -14,20 +14,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from gadcore.loop.strategies import DEFAULT
+from gadcore.studies import sessions
 from gadcore.studies.fits import DEMO, known_graph
-from gadcore.studies.harness import Cell, Option, Row, RowsOf, Study
+from gadcore.studies.harness import Cell, Option, Row, Study
 from gadcore.studies.loop_tables import render
 from gadcore.studies.published import GRAPHS
-from gadcore.studies.sessions import (
-    ENTROPY,
-    LABELS,
-    PLAIN,
-    RANDOM,
-    SESSION_STRATEGIES,
-    STARTS_AS_DEFAULT,
-    UNCHECKED,
-    simulate,
-)
+from gadcore.studies.sessions import ENTROPY, LABELS, PLAIN, RANDOM, STARTS_AS_DEFAULT, UNCHECKED, simulate
 
 MODEL = "an+"
 REVISION = 4  # of the model without validation labels and of the queue: raised when sessions differ
@@ -36,7 +28,7 @@ SELDOM = 5  # batches between the fits that only measure
 ALL_GRAPHS = (*GRAPHS, "reddit", "amazon_fraud", DEMO)
 # What matters most is there first when the study is stopped.
 _FIRST = (DEFAULT, UNCHECKED, PLAIN, "top", RANDOM, ENTROPY)
-ORDER = (*_FIRST, *(name for name in SESSION_STRATEGIES if name not in _FIRST))
+ORDER = (*_FIRST, *(name for name in sessions.SESSION_STRATEGIES if name not in _FIRST))
 
 
 @dataclass(frozen=True)
@@ -86,11 +78,6 @@ def cells(given: Namespace) -> list[tuple[str, list[LoopSession]]]:
     return [("loop", [LoopSession(graph, name, seed, *conditions) for seed, graph, name in wanted])]
 
 
-def pages(rows: RowsOf) -> dict[str, str]:
-    """What each strategy finds."""
-    return {"loop.md": render(rows("loop"))}
-
-
 STUDY = Study(
     "loop",
     __doc__,
@@ -103,6 +90,6 @@ STUDY = Study(
         Option("model", MODEL, condition=True),
     ),
     cells,
-    pages,
+    pages=lambda rows: {"loop.md": render(rows("loop"))},
     quick={"graphs": ("cora", DEMO), "strategies": _FIRST, "seeds": 1},
 )

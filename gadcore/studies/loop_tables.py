@@ -12,7 +12,7 @@ import numpy as np
 from gadcore.loop.strategies import DEFAULT
 from gadcore.loop.strategies.ranked import Top, Uncertainty
 from gadcore.studies.harness import NAMED, Row
-from gadcore.studies.markdown import NONE, grouped, std, table
+from gadcore.studies.markdown import NONE, grouped, span, std, table
 from gadcore.studies.sessions import PLAIN, RANDOM, TITLES, UNCHECKED
 
 POINTS = (100, 200)  # labels at which the tables look
@@ -94,17 +94,13 @@ def _default_against_the_rest(rows: list[Row]) -> str:
             continue
         rivals = {name: pair for name in parts if (pair := _paired(parts, name, point))}
         # Of equals one other than the default is named.
-        best = max(
-            (name for name in rivals if name not in GREED), key=lambda n: (rivals[n].lead, n != DEFAULT)
-        )
+        open_to = {name: pair.lead for name, pair in rivals.items() if name not in GREED}
+        best = max(open_to, key=lambda name: (open_to[name], name != DEFAULT))
         blind = rivals.get(RANDOM)
-        drawn = (
-            f"{np.mean(found):.1f}",
-            f"{chance(own[0], point):.1f}",
-            f"{blind.other:.1f}" if blind else NONE,
-        )
+        drawn = f"{blind.other:.1f}" if blind else NONE
+        counts = f"{np.mean(found):.1f}", f"{chance(own[0], point):.1f}", drawn, _times(blind)
         first = f"{best} ({rivals[best].other:.1f}{_fewer(parts, best)})"
-        lines.append((graph, point, *drawn, _times(blind), first, _share(rivals[best])))
+        lines.append((graph, point, *counts, first, _share(rivals[best])))
     head = ("graph", "labels", "found", "by chance", "random", "× random", "best strategy", "of the best")
     return table(head, lines, f"`{DEFAULT}` (the default) against the others (`{PLAIN}` below):\n\n")
 
@@ -228,16 +224,12 @@ def _graph_table(graph: str, rows: list[Row]) -> str:
     for name, part in parts.items():
         found = ((_cell(_values(part, "found", p)), _times(_paired(parts, RANDOM, p, name))) for p in points)
         learnt = (_cell([100 * row[m] for row in part if row[m] is not None]) for m in ("auc", "ap"))
-        lines.append([name, *(cell for pair in found for cell in pair), *learnt, _spent(part), len(part)])
+        spent = span(int(row["curve"]["labels"][-1]) for row in part)
+        lines.append([name, *(cell for pair in found for cell in pair), *learnt, spent, len(part)])
     known = f"{rows[0]['anomalies']} anomalies among {rows[0]['askable']:,} nodes that can be asked about."
     columns = [column for p in points for column in (f"found at {p}", "× random")]
     head = ["strategy", *columns, "held-out AUC", "held-out AP", "labels", "seeds"]
     return table(head, lines, f"### {graph}\n\n{known}\n\n")
-
-
-def _spent(rows: Sequence[Row]) -> str:
-    spent = sorted({int(row["curve"]["labels"][-1]) for row in rows})
-    return str(spent[0]) if len(spent) == 1 else f"{spent[0]} to {spent[-1]}"
 
 
 def _cell(values: Sequence[float]) -> str:

@@ -28,6 +28,12 @@ def mean_std(values: Collection[float]) -> str:
     return f"{np.mean(list(values)):.1f} ({std(values):.1f})"
 
 
+def span(values: Iterable[int]) -> str:
+    """The lowest to the highest number, or the only one."""
+    known = sorted(set(values))
+    return str(known[0]) if len(known) == 1 else f"{known[0]} to {known[-1]}"
+
+
 def grouped(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
     """Rows that agree in these columns."""
     groups: dict[tuple[Any, ...], list[Row]] = {}

@@ -18,7 +18,7 @@ from itertools import product
 
 import numpy as np
 
-from gadcore.studies import deviations, extension_tables, findings
+from gadcore.studies import deviations, extensions, findings
 from gadcore.studies.fits import Fit, K
 from gadcore.studies.harness import NAMED, Option, Row, RowsOf, Study
 from gadcore.studies.markdown import NONE, mean_std, table
@@ -61,7 +61,7 @@ STUDY = Study(
 )
 
 
-def render(rows: Iterable[Row], extensions: Iterable[Row] = (), deviating: Iterable[Row] = ()) -> str:
+def render(rows: Iterable[Row], extending: Iterable[Row] = (), deviating: Iterable[Row] = ()) -> str:
     """The whole page in Markdown."""
     rows = list(rows)
     found = findings.section(collect(row for row in rows if not row.get("stratified")))
@@ -73,7 +73,7 @@ def render(rows: Iterable[Row], extensions: Iterable[Row] = (), deviating: Itera
             results = collect(kept, metric)
             for rate in (rate for rate in RATES if any(key[0] == rate for key in results)):
                 parts.append(_table(results, rate, name, paper=metric == "auc" and not stratified))
-    return "\n".join([*parts, extension_tables.section(extensions)])
+    return "\n".join([*parts, extensions.section(extending)])
 
 
 def _table(results: Results, rate: float, name: str, *, paper: bool) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from re import findall
+
 GRAPHS = ("cora", "citeseer", "pubmed", "photo", "computers")
 EPOCHS, LONGER = 500, {"photo": 1000, "computers": 1000}  # at most, with early stopping
 METHODS = ("an", "n", "osvm", "doc-n", "doc-an", "dsad", "nn", "slgcn", "deepwalk", "dominant", "imverde")
@@ -32,17 +34,12 @@ _TABLES = {
 RATES = tuple(_TABLES)
 
 
-def _parsed(text: str) -> tuple[float, float]:
-    mean, std = text.rstrip(")").split("(")
-    return float(mean), float(std)
-
-
 # (rate, graph, method) -> (mean, std)
 PUBLISHED: dict[tuple[float, str, str], tuple[float, float]] = {
-    (rate, graph, method): _parsed(cell)
+    (rate, graph, method): (float(mean), float(std))
     for rate, table in _TABLES.items()
     for graph, line in zip(GRAPHS, table.strip().splitlines(), strict=True)
-    for method, cell in zip(METHODS, line.split(), strict=True)
+    for method, (mean, std) in zip(METHODS, findall(r"([\d.]+)\(([\d.]+)\)", line), strict=True)
 }
 
 # method -> seconds of 500 epochs on Cora, 10 % labelled, K = 32, on a GPU

@@ -33,17 +33,8 @@ from gadcore.detectors.arrays import propagate
 from gadcore.errors import GadError, LabelError
 from gadcore.graph import FloatArray, Graph, IntArray, Truth
 from gadcore.graph.labels import Labels
-from gadcore.loop.pool import BATCH, RECENT
-from gadcore.loop.strategies import (
-    AUDIT_SHARE,
-    DEFAULT,
-    STRATEGIES,
-    Pool,
-    Query,
-    diversity_basis,
-    interleave,
-    queue_order,
-)
+from gadcore.loop.pool import BATCH, RECENT, Pool, Query
+from gadcore.loop.strategies import AUDIT_SHARE, DEFAULT, STRATEGIES, diversity_basis, interleave, queue_order
 from gadcore.loop.strategies.diverse import GreedyDiverse
 from gadcore.loop.strategies.sampling import Audit
 from gadcore.metrics import auc, average_precision
@@ -220,12 +211,8 @@ class _Desk:
         true = self.truth.y[session.asked] if session.asked else np.zeros(0)
         found = int(np.sum((true == 1) & (np.array(session.verdicts) == 1)))
         known = fitted and self.detector is not None and len(y) > 0
-        return Step(
-            len(session.asked),
-            found,
-            _figure(auc(y, scores)) if known else None,
-            _figure(average_precision(y, scores)) if known else None,
-        )
+        figures = (_figure(of(y, scores)) if known else None for of in (auc, average_precision))
+        return Step(len(session.asked), found, *figures)
 
     def answer(self, query: Query) -> None:
         """Give a verdict, wrong now and then."""
@@ -240,10 +227,9 @@ class _Desk:
         if n <= 0:
             return []
         strategy = self.session.strategy
-        if strategy == PLAIN:
-            return [Query(int(node), 0.0, PLAIN, strategy=PLAIN) for node in self._pool().open[:n]]
-        if strategy in BLIND:
-            return self._compared(n, by_margin=strategy == ENTROPY)
+        if strategy in (PLAIN, *BLIND):
+            nodes = self._pool().open if strategy == PLAIN else self._blind(by_margin=strategy == ENTROPY)
+            return [Query(int(node), 0.0, strategy, strategy=strategy) for node in nodes[:n]]
         if strategy == UNCHECKED:
             return queue_order(self._pool(), DEFAULT, n, self.rng, audit_share=0.0)
         queries = queue_order(self._pool(), strategy, n, self.rng, AUDIT_SHARE)
@@ -285,15 +271,14 @@ class _Desk:
             allowed=self.allowed,
         )
 
-    def _compared(self, n: int, *, by_margin: bool) -> list[Query]:
+    def _blind(self, *, by_margin: bool) -> IntArray:
         free = self.allowed.copy()
         free[self.session.asked] = False
         nodes = self.rng.permutation(np.flatnonzero(free))
         labels = self.session.labels(self.graph)
         if by_margin and len(labels.normal) and len(labels.anomalous):
             nodes = nodes[np.argsort(self._margins(labels, nodes), kind="stable")]
-        name = self.session.strategy
-        return [Query(int(node), 0.0, name, strategy=name) for node in nodes[:n]]
+        return nodes
 
     def _margins(self, labels: Labels, nodes: IntArray) -> FloatArray:
         """(n,) |w·z + b| of these nodes."""

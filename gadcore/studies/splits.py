@@ -30,13 +30,7 @@ class Split:
 
 
 def random_split(
-    graph: Graph,
-    truth: Truth,
-    rate: float,
-    *,
-    seed: int,
-    validation: float = 0.1,
-    stratified: bool = False,
+    graph: Graph, truth: Truth, rate: float, *, seed: int, validation: float = 0.1, stratified: bool = False
 ) -> Split:
     """``rate`` of the known nodes to train on, ``validation`` of them to validate; both have both classes."""
     known = np.flatnonzero(truth.known)

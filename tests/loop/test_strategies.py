@@ -140,9 +140,9 @@ def test_medoids_are_spread_over_the_groups():
     rng_ = np.random.default_rng(0)
     centres = 10 * np.eye(5, dtype=np.float32)
     space = np.repeat(centres, 40, axis=0) + rng_.normal(0, 0.3, (200, 5)).astype(np.float32)
-    found = medoids(space, 5, seed=0)
-    assert sorted(int(node) // 40 for node in found.nodes) == [0, 1, 2, 3, 4]
-    assert found.sizes.sum() == 200
+    nodes, sizes = medoids(space, 5, seed=0)
+    assert sorted(int(node) // 40 for node in nodes) == [0, 1, 2, 3, 4]
+    assert sizes.sum() == 200
 
 
 def test_default_follows_the_ranking_while_it_hits(pool):

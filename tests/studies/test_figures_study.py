@@ -12,10 +12,9 @@ import numpy as np
 from gadcore.studies import harness
 from gadcore.studies.embeddings import EmbeddingMap, purity
 from gadcore.studies.figure_page import embedding_picture, render, sweep
-from gadcore.studies.figures import STUDY, lambda_fits, width_fits
+from gadcore.studies.figures import STUDY, TimedTraining, lambda_fits, width_fits
 from gadcore.studies.fits import Fit
 from gadcore.studies.panels import Curve, Dots, curve_panels, scatter_panels
-from gadcore.studies.times import TimedTraining
 
 
 def swept(graph: str, method: str, name: str, value: float, seed: int, auc: float) -> dict[str, Any]:

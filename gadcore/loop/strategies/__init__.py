@@ -9,7 +9,6 @@ numpy and scipy only; under 20 ms at 20,000 nodes.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 
@@ -25,15 +24,7 @@ AUDIT_SHARE = 0.15
 
 STRATEGIES: dict[str, QueryStrategy] = {
     strategy.name: strategy
-    for strategy in (
-        GreedyDiverse(),
-        Top(),
-        Uncertainty(),
-        Bisection(),
-        Medoids(),
-        Audit(),
-        Ring(),
-    )
+    for strategy in (GreedyDiverse(), Top(), Uncertainty(), Bisection(), Medoids(), Audit(), Ring())
 }
 
 
@@ -51,22 +42,19 @@ def preferred_strategy(stored: object) -> str:
 
 def queue_order(
     pool: Pool,
-    strategy: str | QueryStrategy = DEFAULT,
+    strategy: str = DEFAULT,
     n: int = 50,
     rng: Random | None = None,
     audit_share: float = AUDIT_SHARE,
-    dial: float | None = None,
     waiting: Collection[int] = (),
 ) -> list[Query]:
     """The queue as shown: the strategy's cases with a random audit case in between.
 
-    ``dial`` (0 exploit … 1 explore) replaces the pool's. Audit cases are spread evenly at random offsets.
-    Nodes ``waiting`` in the queue already come again only where they are drawn.
+    Audit cases are spread evenly at random offsets. Nodes ``waiting`` in the queue already come again only
+    where they are drawn.
     """
-    chosen = find_strategy(strategy) if isinstance(strategy, str) else strategy
+    chosen = find_strategy(strategy)
     rng = np.random.default_rng(pool.seed) if rng is None else rng
-    if dial is not None:
-        pool = replace(pool, dial=dial)
     if chosen.is_random_check:
         drawn = chosen.select(pool, n + len(waiting), rng)
         return [query for query in drawn if query.node not in waiting][:n]
@@ -89,26 +77,12 @@ def _audit_slots(n: int, share: float, rng: Random) -> list[int]:
 
 def interleave(active: list[Query], at: dict[int, Query], n: int) -> list[Query]:
     """``at`` keeps its positions; audit cases without an active case before them move up."""
-    queue: list[Query] = []
     rest = iter(active)
-    for position in range(n):
-        query = at.get(position) or next(rest, None)
-        if query is not None:
-            queue.append(query)
-    return queue
+    queue = (at.get(position) or next(rest, None) for position in range(n))
+    return [query for query in queue if query is not None]
 
 
 __all__ = [
-    "AUDIT_SHARE",
-    "DEFAULT",
-    "DIAL",
-    "STRATEGIES",
-    "Pool",
-    "Query",
-    "QueryStrategy",
-    "diversity_basis",
-    "find_strategy",
-    "interleave",
-    "preferred_strategy",
-    "queue_order",
-]
+    "AUDIT_SHARE", "DEFAULT", "DIAL", "STRATEGIES", "Pool", "Query", "QueryStrategy", "diversity_basis",
+    "find_strategy", "interleave", "preferred_strategy", "queue_order",
+]  # fmt: skip

@@ -38,12 +38,10 @@ class Medoids(QueryStrategy):
 
     def of(self, pool: Pool, k: int) -> list[Query]:
         """Open medoids of ``k`` groups, largest group first."""
-        groups = medoids(pool.space, min(k, pool.n), pool.seed)
-        free = np.isin(groups.nodes, pool.open)
-        return [
-            self.query(v, size / pool.n, _typical(int(size)))
-            for v, size in zip(groups.nodes[free], groups.sizes[free])
-        ]
+        nodes, sizes = medoids(pool.space, min(k, pool.n), pool.seed)
+        free = np.isin(nodes, pool.open)
+        groups = zip(nodes[free], sizes[free])
+        return [self.query(v, size / pool.n, _typical(int(size))) for v, size in groups]
 
 
 class GreedyDiverse(QueryStrategy):

@@ -10,6 +10,7 @@ nodes that it stands for, times the chance of its stratum.
 
 from __future__ import annotations
 
+from itertools import islice
 from math import ceil, log
 
 import numpy as np
@@ -73,15 +74,10 @@ class Audit(QueryStrategy):
         if not chance.sum():
             return []
         chance /= chance.sum()
-        decks = [rng.permutation(layer) for layer in layers]
-        drawn: list[Query] = []
-        used = [0] * len(layers)
-        for stratum in rng.choice(len(layers), size=4 * n + 16, p=chance):
-            if len(drawn) == n:
-                break
-            if used[stratum] < len(decks[stratum]):
-                node = decks[stratum][used[stratum]]
-                used[stratum] += 1
-                probability = float(chance[stratum] / len(layers[stratum]))
-                drawn.append(self.query(node, 0.0, _REASONS[stratum], probability))
-        return drawn
+        decks = [iter(rng.permutation(layer)) for layer in layers]
+        turns = rng.choice(len(layers), size=4 * n + 16, p=chance)
+        drawn = ((h, node) for h in turns if (node := next(decks[h], None)) is not None)
+        return [
+            self.query(node, 0.0, _REASONS[h], float(chance[h] / len(layers[h])))
+            for h, node in islice(drawn, n)
+        ]
