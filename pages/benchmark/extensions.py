@@ -12,9 +12,10 @@ import streamlit as st
 
 from gadcore.studies.harness import NAMED
 from gadcore.studies.markdown import std
-from pages.benchmark.charts import grid_figure, metric_choice, show
+from pages.benchmark.charts import grid_figure, metric_choice
 from pages.benchmark.measurements import METRICS, not_measured, result_file, splits_said
 from pages.benchmark.result_files import mean_spread
+from pages.common.figures import show
 
 EXTENSIONS, TABLES = "extensions.jsonl", "paper.jsonl"
 PLAIN, INDUCTIVE = "as in the tables", "inductive"

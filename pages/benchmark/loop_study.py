@@ -18,10 +18,10 @@ from gadcore.studies.loop_tables import (
     percent,
     standings,
 )
-from pages.benchmark.charts import show
 from pages.benchmark.discovery import FIGURES, by_chance, discovery_figure
 from pages.benchmark.measurements import command_of, not_measured, source_of
 from pages.common import state
+from pages.common.figures import show
 
 SESSIONS = "loop.jsonl"
 

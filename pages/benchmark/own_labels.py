@@ -14,9 +14,9 @@ from gadcore.errors import GadError
 from gadcore.insight.comparison import Estimate, advice, estimates, same_labels
 from gadcore.records import RunInfo
 from gadcore.workspace import Workspace
-from pages.benchmark.charts import show, spread_dots
+from pages.benchmark.charts import spread_dots
 from pages.common import palette
-from pages.common.figures import tidy
+from pages.common.figures import show, tidy
 from pages.train.form import DEFAULT_MODEL, missing_labels
 from pages.train.runs import progress_text, title_of
 

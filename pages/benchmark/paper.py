@@ -13,7 +13,7 @@ from gadcore.studies.harness import COMMAND
 from gadcore.studies.paper import BEYOND
 from gadcore.studies.published import METHODS, PUBLISHED
 from gadcore.studies.significance import SPLITS
-from pages.benchmark.charts import choice, grid_figure, metric_choice, show, spread_dots
+from pages.benchmark.charts import choice, grid_figure, metric_choice, spread_dots
 from pages.benchmark.extensions import show_extensions
 from pages.benchmark.measurements import (
     METRICS,
@@ -27,7 +27,7 @@ from pages.benchmark.measurements import (
 from pages.benchmark.paper_figures import show_embeddings, show_sweeps, show_times
 from pages.benchmark.result_files import BOLD, best_last, few, heat_map
 from pages.common import palette
-from pages.common.figures import tidy
+from pages.common.figures import show, tidy
 
 TABLES = "paper.jsonl"
 Published = Mapping[tuple[str, str], tuple[float, float]]  # (graph, method) -> mean, std in per cent

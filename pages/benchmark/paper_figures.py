@@ -13,10 +13,10 @@ import streamlit as st
 from gadcore.studies.embeddings import METHODS as PICTURES
 from gadcore.studies.harness import COMMAND
 from gadcore.studies.published import TRAINING_SECONDS
-from pages.benchmark.charts import COLUMNS, choice, metric_choice, panels_figure, show, show_curve
+from pages.benchmark.charts import COLUMNS, choice, metric_choice, panels_figure, show_curve
 from pages.benchmark.measurements import by_graph, command_of, not_measured, result_file, rows_in, source_of
 from pages.common import palette
-from pages.common.figures import tidy
+from pages.common.figures import show, tidy
 
 STUDY = "figures"
 SWEEPS, EMBEDDINGS, TIMES = "figures.jsonl", "embeddings.jsonl", "times.jsonl"

@@ -14,10 +14,10 @@ from gadcore.practice.person import LEAST, Score, begin, copies, score
 from gadcore.records import ProjectInfo
 from gadcore.studies.loop_tables import Line
 from gadcore.workspace import Workspace
-from pages.benchmark.charts import show
 from pages.benchmark.discovery import discovery_figure
 from pages.benchmark.simulated import line_of
 from pages.common import palette, state
+from pages.common.figures import show
 from pages.home.projects import literal, open_project
 
 MISTAKES = palette.UNSURE  # no strategy has this colour

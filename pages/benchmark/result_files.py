@@ -8,7 +8,7 @@ import streamlit as st
 
 from gadcore.studies.harness import COMMAND
 from gadcore.studies.published import PUBLISHED
-from pages.benchmark.charts import grid_figure, show, show_curve
+from pages.benchmark.charts import grid_figure, show_curve
 from pages.benchmark.measurements import (
     LEAST_SPLITS,
     METRICS,
@@ -17,6 +17,7 @@ from pages.benchmark.measurements import (
     splits_said,
     summary,
 )
+from pages.common.figures import show
 
 BOLD = (
     "Bold: the best of a graph and all that a paired t-test at 5 % does not tell from it, among the methods "

@@ -13,8 +13,8 @@ from gadcore.practice import simulated
 from gadcore.studies.loop_tables import Line
 from gadcore.studies.sessions import RANDOM, TITLES
 from gadcore.workspace import Workspace
-from pages.benchmark.charts import show
 from pages.benchmark.discovery import FIGURES, by_chance, discovery_figure
+from pages.common.figures import show
 
 _FIRST = (DEFAULT, "top", RANDOM)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
+import streamlit as st
 from plotly.subplots import make_subplots
 
 from gadcore.records import RunComparison
@@ -30,6 +31,11 @@ def tidy(figure: go.Figure, height: int) -> go.Figure:
         uirevision="keep",
     )
     return figure
+
+
+def show(figure: go.Figure, key: str) -> None:
+    """A figure on the page, without Plotly's own buttons."""
+    st.plotly_chart(figure, key=key, config={"displayModeBar": False})
 
 
 def note_figure(text: str, height: int = 260) -> go.Figure:
@@ -117,15 +123,9 @@ def _stage(record: Mapping[str, Any]) -> str:
 
 def _steps(history: Sequence[Mapping[str, Any]]) -> list[int]:
     """Epochs counted on: where a stage starts over, its epochs follow the last one before it."""
-    steps: list[int] = []
-    offset = previous = 0
-    for record in history:
-        epoch = int(record.get("epoch") or 0)
-        if epoch < previous:
-            offset += previous
-        previous = epoch
-        steps.append(offset + epoch)
-    return steps
+    epochs = np.array([int(record.get("epoch") or 0) for record in history])
+    before = np.append(0, epochs[:-1])
+    return [int(step) for step in epochs + np.cumsum(np.where(epochs < before, before, 0))]
 
 
 def _number(value: Any) -> float | None:
