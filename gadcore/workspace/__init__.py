@@ -1,4 +1,4 @@
-"""Workspace: the one facade that pages and CLI talk to, and the words they share. Training is the worker's."""
+"""Workspace: the one facade that pages and CLI talk to, with the words they share."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gadcore.workspace.queue_rows import OTHERS, Filter
 
 # fmt: off
 __all__ = [
-    "DEFAULT", "LEAST_DRAWS", "MEASURED", "OTHERS", "QUIET", "STRATEGIES", "Agreement", "AuditReport", "Cause",
-    "Dispute", "Estimate", "Filter", "Interval", "Mapping", "Moved", "Mover", "Peek", "Report", "Result",
-    "SecondLook", "Workspace", "advice", "auc_text", "band", "benchmark_names", "estimates", "formats",
-    "interval_text", "peek", "preferred_strategy", "same_labels",
+    "DEFAULT", "LEAST_DRAWS", "MEASURED", "OTHERS", "QUIET", "STRATEGIES", "Agreement", "AuditReport",
+    "Cause", "Dispute", "Estimate", "Filter", "Interval", "Mapping", "Moved", "Mover", "Peek", "Report",
+    "Result", "SecondLook", "Workspace", "advice", "auc_text", "band", "benchmark_names", "estimates",
+    "formats", "interval_text", "peek", "preferred_strategy", "same_labels",
 ]

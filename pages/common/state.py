@@ -50,9 +50,11 @@ def workspace(project: str) -> Workspace:
     return _workspace(project, Settings.from_env())
 
 
-def forget_workspaces() -> None:
-    """Drop all shared workspaces: call it after a project was deleted or its graph replaced."""
+def delete_project(project: str) -> None:
+    """Remove a project and leave it; no session shares it any more."""
+    Workspace.delete(project)
     _workspace.clear()
+    leave_project()
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
