@@ -1,4 +1,4 @@
-"""Benchmark: practice on the project itself, by a person on a copy without labels and by simulated analysts."""
+"""Benchmark: practice on the project, by a person on a copy without labels or by simulated analysts."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def show_self_play(base: Workspace) -> None:
     mine = next((one for one in scores if own is not None and one.project == own.name), None)
     if mine is not None and not mine.enough:
         st.info(
-            f"{counted(mine.verdicts, 'verdict')} so far. Your curve is drawn from {LEAST} verdicts on: fewer "
-            "would tell the answers of single cases.",
+            f"{counted(mine.verdicts, 'verdict')} so far. Your curve is drawn from {LEAST} verdicts on: "
+            "fewer would tell the answers of single cases.",
             icon=":material/hourglass_empty:",
         )
     shown = [one for one in scores if one.enough]
@@ -232,8 +232,9 @@ def _show_curves(workspace: Workspace, document: simulated.Document) -> None:
         option = f" --wrong {document['wrong']:g}"
     st.caption(
         f"One session each, seed {document['seed']}, model {document['model']}{wrong}. A single session says "
-        f"little about small differences. The same from the command line: `ringfence practice --project "
-        f"{workspace.id} --strategy {' '.join(document['strategies'])} --labels {document['labels']}{option}`."
+        "little about small differences. The same from the command line: `ringfence practice "
+        f"--project {workspace.id} --strategy {' '.join(document['strategies'])} "
+        f"--labels {document['labels']}{option}`."
     )
 
 
