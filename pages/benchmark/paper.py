@@ -143,31 +143,22 @@ def _show_methods(table: pd.DataFrame, metric: str, paper: Published, source: st
 
 def dot_plot(table: pd.DataFrame, metric: str, paper: Mapping[str, tuple[float, float]]) -> go.Figure:
     """Mean ± std of every method on one graph, best on top; the paper's figures as hollow marks."""
-    ours = {row["method"]: row for row in table.to_dict("records")}
-    level = {name: cell[0] for name, cell in paper.items()}
-    level |= {name: 100 * row["mean"] for name, row in ours.items()}
-    order = sorted(level, key=level.__getitem__)
-    means = {name: 100 * row["mean"] for name, row in ours.items()}
-    spreads = {name: 100 * row["std"] for name, row in ours.items()}
+    ours = {row["method"]: (100 * row["mean"], 100 * row["std"]) for row in table.to_dict("records")}
+    cells = {**paper, **ours}
+    order = sorted(cells, key=lambda name: cells[name][0])
     groups = (
-        ("The paper", palette.UNLABELLED, {name: cell[0] for name, cell in paper.items()}),
-        ("Measured here", palette.NORMAL, {n: v for n, v in means.items() if n not in BEYOND}),
-        ("Measured here, not in the paper", palette.ACCENT, {n: v for n, v in means.items() if n in BEYOND}),
+        ("The paper", palette.UNLABELLED, paper),
+        ("Measured here", palette.NORMAL, {n: cell for n, cell in ours.items() if n not in BEYOND}),
+        ("Measured here, not in the paper", palette.ACCENT, {n: ours[n] for n in ours if n in BEYOND}),
     )
     figure = go.Figure()
     for title, colour, known in groups:
-        names, hollow = [name for name in order if name in known], title == "The paper"
-        wide = [paper[name][1] if hollow else spreads[name] for name in names]
-        marker = {"size": 11, "color": colour, "symbol": "circle-open" if hollow else "circle"}
-        words = {
-            "customdata": [[each] for each in wide],
-            "hovertemplate": "%{y}: %{x:.1f} ± %{customdata[0]:.1f}",
-        }
+        names = [name for name in order if name in known]
+        means, wide = ([known[name][i] for name in names] for i in (0, 1))
+        marker = {"size": 11, "color": colour, "symbol": "circle-open" if known is paper else "circle"}
+        words = {"customdata": [[w] for w in wide], "hovertemplate": "%{y}: %{x:.1f} ± %{customdata[0]:.1f}"}
         if names:
-            dots = spread_dots(
-                names, [known[n] for n in names], wide, wide, name=title, marker=marker, **words
-            )
-            figure.add_trace(dots)
+            figure.add_trace(spread_dots(names, means, wide, wide, name=title, marker=marker, **words))
     figure.update_yaxes(categoryorder="array", categoryarray=order)
     figure.update_xaxes(title_text=f"{METRICS[metric]} (%)")
     figure.update_layout(showlegend=True)

@@ -29,7 +29,7 @@ _KEPT = "export-table"
 def kept_table(workspace: Workspace, run: RunInfo, filters: Filters) -> pd.DataFrame:
     """The flagged table; made once for a run, label set and filters, so that file and manifest agree."""
     key = (workspace.id, run.id, workspace.verdicts.labels().hash(workspace.graph), filters)
-    kept = state.remembered(_KEPT, None)
+    kept = state.remembered(_KEPT)
     if kept is None or kept[0] != key:
         with st.spinner("Gathering reasons …"):
             kept = (key, flagged_table(workspace, **filters.as_dict()))

@@ -15,7 +15,7 @@ from gadcore.graph import Graph
 from gadcore.records import RunInfo
 from gadcore.workspace import Result, Workspace
 from pages.common import state
-from pages.common.figures import MAX_POINTS
+from pages.common.figures import MAX_POINTS, Array
 from pages.common.page import LABEL, TRAIN, errors_shown, info
 from pages.label.linked_map import LAYOUTS
 from pages.map import colours, views
@@ -25,7 +25,6 @@ from pages.map.selection import Selection, chosen_rows, is_click
 
 VIEWS = {"map": "Map", "radius": "Hypersphere", "before": "Before / after"}
 HEIGHT = 650
-Array = npt.NDArray[Any]
 _SCORE, _VERDICT, _MOVED = "Score", "Verdict", "Moved since the run before"
 
 
@@ -150,12 +149,7 @@ def _positions(workspace: Workspace, kind: str, run_id: str) -> Array | None:
 
 
 def _figure(
-    workspace: Workspace,
-    result: Result,
-    look: MapChoice,
-    positions: Array,
-    verdicts: Array,
-    selection: Selection,
+    workspace: Workspace, result: Result, look: MapChoice, positions: Array, verdicts: Array, taken: Selection
 ) -> MapFigure | None:
     graph, names, percentile = workspace.graph, names_of(workspace.graph), result.percentile
     if look.view == "radius":
@@ -167,8 +161,8 @@ def _figure(
         return _before_after(workspace, result, look, positions, verdicts, names)
     # the same figure as long as these are the same: see Selection.rings
     places = hash(positions[:100].tobytes())
-    shows = (look, result.info.id, places, hash(verdicts.tobytes()), selection.generation)
-    ringed = graph.indices_of(selection.rings(shows))
+    shows = (look, result.info.id, places, hash(verdicts.tobytes()), taken.generation)
+    ringed = graph.indices_of(taken.rings(shows))
     colouring = _colouring(workspace, look, percentile, verdicts)
     return map_figure(
         positions, percentile, verdicts, names, selected=ringed, colouring=colouring, height=HEIGHT

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.graph import IntArray
+from pages.common.figures import Array
 from pages.map.figure import MapFigure
-
-Array = npt.NDArray[Any]
 
 
 @dataclass

@@ -43,9 +43,8 @@ def show_progress(workspace: Workspace) -> None:
 
 def _looked_at(workspace: Workspace) -> RunInfo | None:
     """The run chosen in the list, otherwise the newest."""
-    runs = workspace.runs.all()
-    chosen = state.remembered(SHOWN, None)
-    return next((run for run in runs if run.id == chosen), runs[0] if runs else None)
+    runs, chosen = workspace.runs.all(), state.remembered(SHOWN)
+    return next((run for run in runs if run.id == chosen), next(iter(runs), None))
 
 
 def _progress(workspace: Workspace, run: RunInfo) -> None:
