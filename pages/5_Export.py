@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common.page import errors_shown, open_page
+from pages.common.page import TRAIN, errors_shown, info, open_page
 from pages.export.downloads import (
     kept_table,
     show_case_file,
@@ -21,11 +21,8 @@ with errors_shown():
     st.title("Export")
     result = workspace.runs.result()
     if result is None:
-        st.info(
-            "There are no scores yet, so nothing can be flagged. Train a model first; it takes seconds.",
-            icon=":material/info:",
-        )
-        st.page_link("pages/3_Train.py", label="Go to Train", icon=":material/model_training:")
+        info("There are no scores yet, so nothing can be flagged. Train a model first; it takes seconds.")
+        st.page_link(TRAIN, label="Go to Train", icon=":material/model_training:")
         with st.container(border=True):
             show_labels_download(workspace)
         st.stop()

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from gadcore.studies import harness
 from gadcore.studies.harness import COMMAND, NAMED, Row, load_rows
 from gadcore.studies.published import GRAPHS
 from gadcore.studies.significance import best_methods
 from pages.common import state
+from pages.common.page import info
 
+TABLES = "paper.jsonl"
 METRICS = {"auc": "AUC", "ap": "Average precision", "precision_at_k": "Precision at k"}
 SWEPT = {"lambda_": "λ", "k": "K", "depth": "depth", "encoder": "encoder"}
 
@@ -46,25 +47,22 @@ class ResultFile:
         """Where a figure comes from and how to make it again."""
         return source_of(self.path.name, self.command)
 
-    @property
-    def settings(self) -> list[str]:
-        return sorted(self.rows["setting"].unique())
-
-    @property
-    def metrics(self) -> list[str]:
-        return [name for name in METRICS if self.rows[name].notna().any()]
-
 
 def source_of(name: str, command: str) -> str:
     """Where a figure comes from and how to make it again."""
     return f"From `{NAMED}/{name}`" + (f", made by `{command}`" if command else "")
 
 
+def metrics_in(rows: pd.DataFrame) -> list[str]:
+    """The figures that the rows have."""
+    return [name for name in METRICS if rows[name].notna().any()]
+
+
 def not_measured(what: str, name: str, study: str, more: str = "") -> None:
     """Say that a result file is missing and how to make it."""
     kept = f"{NAMED}/{name}" if name else NAMED
     how = more or f"Make them with `{COMMAND} {study}`; they are"
-    st.info(f"{what} {how} kept in {kept} and shown here.", icon=":material/info:")
+    info(f"{what} {how} kept in {kept} and shown here.")
 
 
 def rows_in(name: str) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -17,6 +17,7 @@ from pages.benchmark.charts import choice, grid_figure, metric_choice, spread_do
 from pages.benchmark.extensions import show_extensions
 from pages.benchmark.measurements import (
     METRICS,
+    TABLES,
     by_graph,
     not_measured,
     result_file,
@@ -28,8 +29,8 @@ from pages.benchmark.paper_figures import show_embeddings, show_sweeps, show_tim
 from pages.benchmark.result_files import BOLD, best_last, few, heat_map
 from pages.common import palette
 from pages.common.figures import show, tidy
+from pages.common.page import section
 
-TABLES = "paper.jsonl"
 Published = Mapping[tuple[str, str], tuple[float, float]]  # (graph, method) -> mean, std in per cent
 
 _KINDS = {False: "Random", True: "Stratified"}
@@ -44,17 +45,16 @@ _DIFFERENCE = "Shown: our mean minus the paper's; \\*: more than the paper's own
 
 def show_paper() -> None:
     """Everything that the paper shows, in its order, then what goes beyond it."""
-    _section("Tables", _show_tables)
-    _section("AUC against λ and K", show_sweeps)
-    _section("Embedding pictures", show_embeddings)
-    _section("Training time", show_times)
-    _section("Extensions", show_extensions)
-
-
-def _section(title: str, show: Callable[[], None]) -> None:
-    st.markdown(f"##### {title}")
-    with st.container(border=True):
-        show()
+    parts = {
+        "Tables": _show_tables,
+        "AUC against λ and K": show_sweeps,
+        "Embedding pictures": show_embeddings,
+        "Training time": show_times,
+        "Extensions": show_extensions,
+    }
+    for title, show_part in parts.items():
+        with section(title):
+            show_part()
 
 
 def _show_tables() -> None:

@@ -65,6 +65,14 @@ def errors_shown(*, go_on: bool = False) -> Iterator[None]:
             st.stop()
 
 
+@contextmanager
+def section(title: str) -> Iterator[None]:
+    """A part of a page: its heading, and a frame around what is drawn in the block."""
+    st.markdown(f"##### {title}")
+    with st.container(border=True):
+        yield
+
+
 def info(text: str) -> None:
     """Say why there is nothing to see, and what to do about it."""
     st.info(text, icon=":material/info:")

@@ -15,6 +15,7 @@ from gadcore.output.report import report_html, report_pdf
 from gadcore.records import RunInfo
 from gadcore.workspace import Workspace
 from pages.common import state
+from pages.common.page import TRAIN
 
 _ABOUT = {
     "csv": ("CSV", "For spreadsheets; formulas are disarmed."),
@@ -47,7 +48,7 @@ def show_freshness(workspace: Workspace, run: RunInfo) -> None:
             f"{'them' if fresh != 1 else 'it'}. Scores and reasons below are those of run {run.number}.",
             icon=":material/update:",
         )
-        st.page_link("pages/3_Train.py", label="Go to Train", icon=":material/model_training:")
+        st.page_link(TRAIN, label="Go to Train", icon=":material/model_training:")
 
 
 def show_list_downloads(workspace: Workspace, run: RunInfo, table: pd.DataFrame, filters: Filters) -> None:

@@ -98,7 +98,8 @@ def _look(incoming: Incoming) -> Peek:
 
 def _continue(incoming: Incoming) -> None:
     stand = incoming.state()
-    st.markdown(f"**{literal(_title(incoming))}**  ·  {_bytes(incoming.size)}  ·  {_steps(stand.kind)}")
+    title = ", ".join(p.name for p in sorted((incoming.folder / "files").glob("*"))) or incoming.source
+    st.markdown(f"**{literal(title)}**  ·  {_bytes(incoming.size)}  ·  {_steps(stand.kind)}")
     if stand.kind == "reading":
         _watch(incoming)
     elif stand.kind == "done":
@@ -113,10 +114,6 @@ def _steps(kind: str) -> str:
     """Where in the three steps this is, the present one in bold."""
     present = {"reading": "read", "done": "check and create"}.get(kind, "columns")
     return " → ".join(f"**{s}**" if s == present else s for s in ("columns", "read", "check and create"))
-
-
-def _title(incoming: Incoming) -> str:
-    return ", ".join(p.name for p in sorted((incoming.folder / "files").glob("*"))) or incoming.source
 
 
 @st.fragment(run_every=0.5)
@@ -142,8 +139,7 @@ def _start_over(incoming: Incoming) -> None:
 
 def _columns(incoming: Incoming) -> None:
     """Which column plays which part; recognised ones are filled in."""
-    with errors_shown():
-        found = _look(incoming)
+    found = _look(incoming)
     with st.form("columns", border=False):
         st.caption(f"Read as {found.format}. Recognised parts are filled in; change what is wrong.")
         mapping = _mapping_form(found)

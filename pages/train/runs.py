@@ -26,19 +26,17 @@ SHOWN = "train-shown-run"  # names the run whose curves are looked at; the newes
 def show_progress(workspace: Workspace) -> None:
     """The run at work, refreshed twice a second; without one, the curves of the run last looked at."""
     live = workspace.runs.active()
+    st.fragment(_follow, run_every=0.5 if live else None)(workspace, live)
 
-    @st.fragment(run_every=0.5 if live else None)
-    def progress() -> None:
-        now = workspace.runs.active()
-        if (now and (now.id, now.status)) != (live and (live.id, live.status)):
-            st.rerun()  # it started, ended, or another one did: the whole page follows
-        shown = now or _looked_at(workspace)
-        if shown is None:
-            info("No run yet. Train the default model: it ranks every node, even without a label.")
-        else:
-            _progress(workspace, shown)
 
-    progress()
+def _follow(workspace: Workspace, live: RunInfo | None) -> None:
+    now = workspace.runs.active()
+    if (now and (now.id, now.status)) != (live and (live.id, live.status)):
+        st.rerun()  # it started, ended, or another one did: the whole page follows
+    if shown := now or _looked_at(workspace):
+        _progress(workspace, shown)
+    else:
+        info("No run yet. Train the default model: it ranks every node, even without a label.")
 
 
 def _looked_at(workspace: Workspace) -> RunInfo | None:
