@@ -11,19 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from gadcore.studies import harness
+from gadcore.studies import harness, loop_tables
 from gadcore.studies.harness import Row, load_rows
-from gadcore.studies.loop_tables import (
-    MEASURED,
-    POINTS,
-    Line,
-    by_strategy,
-    chance,
-    longest,
-    mean_line,
-    percent,
-    standings,
-)
+from gadcore.studies.loop_tables import MEASURED, Line
 from gadcore.studies.sessions import ENTROPY, PLAIN, RANDOM, UNCHECKED
 from gadcore.workspace import DEFAULT
 from pages.benchmark.measurements import command_of, not_measured, source_of
@@ -55,7 +45,7 @@ _MARKED = 60  # points up to which each is marked
 
 def by_chance(row: Mapping[str, Any]) -> float | None:
     """Anomalies per label that blind draws find, of a session's row or of a practice."""
-    return chance(dict(row), 1) if row.get("askable") else None
+    return loop_tables.chance(dict(row), 1) if row.get("askable") else None
 
 
 def discovery_figure(
@@ -123,7 +113,9 @@ def show_study() -> None:
         not_measured("There are no sessions yet.", SESSIONS, "loop")
         return
     rows, figure = _chosen(rows)
-    lines = {name: mean_line(part, figure) for name, part in by_strategy(rows).items()}
+    lines = {
+        name: loop_tables.mean_line(part, figure) for name, part in loop_tables.by_strategy(rows).items()
+    }
     show(discovery_figure(lines, figure, by_chance(rows[0])), "loop-curves")
     seeds = sorted({line.seeds for line in lines.values()})
     shown = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
@@ -132,7 +124,7 @@ def show_study() -> None:
         f"{rows[0]['anomalies']:,} anomalies among {rows[0]['askable']:,} nodes that can be asked about. "
         f"{source_of(SESSIONS, command_of(rows))}."
     )
-    point = min(POINTS[0], max(row["curve"]["labels"][-1] for row in rows))
+    point = min(loop_tables.POINTS[0], max(row["curve"]["labels"][-1] for row in rows))
     st.dataframe(standings_table(rows, point), hide_index=True, width="stretch")
     st.caption(
         f"After {point} labels; found ± standard deviation. × random and of the best (± standard error): "
@@ -141,7 +133,7 @@ def show_study() -> None:
 
 
 def _sessions(path: Path) -> list[Row]:
-    return longest(row for row in load_rows(path) if "curve" in row)
+    return loop_tables.longest(row for row in load_rows(path) if "curve" in row)
 
 
 def _chosen(rows: list[Row]) -> tuple[list[Row], str]:
@@ -170,9 +162,9 @@ def standings_table(rows: list[Row], labels: int) -> pd.DataFrame:
                 "strategy": MEASURED[s.strategy],
                 f"found at {labels}": f"{s.found:.1f} ± {s.std:.1f}" if s.seeds > 1 else f"{s.found:.1f}",
                 "× random": "–" if s.times_random is None else f"{s.times_random:.1f}",
-                "of the best": percent(s.of_the_best, s.error),
+                "of the best": loop_tables.percent(s.of_the_best, s.error),
                 "sessions": s.seeds,
             }
-            for s in standings(rows, labels)
+            for s in loop_tables.standings(rows, labels)
         ]
     )

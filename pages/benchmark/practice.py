@@ -109,8 +109,8 @@ def _title(one: Score, analyst: str) -> str:
 def _metrics(one: Score) -> None:
     times = f"{one.times_chance:.1f} × blind draws" if one.times_chance is not None else None
     figures = (
-        ("Verdicts", one.verdicts, None),
-        ("Anomalies found", one.found[-1], None),
+        ("Verdicts", str(one.verdicts), None),
+        ("Anomalies found", str(one.found[-1]), None),
         ("Hit rate", _share(one.hit_rate), times),
         ("Wrong verdicts", _share(one.wrong_share), f"{one.missed} missed, {one.false_alarms} false alarms"),
     )

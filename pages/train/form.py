@@ -80,7 +80,8 @@ def missing_labels(workspace: Workspace, model: str) -> str:
 
 def _field(model: str, about: Parameter) -> Any:
     """A widget that fits the parameter's type; the model's name in the key keeps models apart."""
-    default, look = about.default, {"key": f"{model}-{about.name}", "help": about.help or None}
+    default = about.default
+    look: dict[str, Any] = {"key": f"{model}-{about.name}", "help": about.help or None}
     if about.options:
         options = list(about.options) if default in about.options else [default, *about.options]
         return st.selectbox(about.title, options, index=options.index(default), **look)
@@ -89,6 +90,6 @@ def _field(model: str, about: Parameter) -> Any:
     if isinstance(default, int | float):
         number: Any = type(default)
         least = None if about.least is None else number(about.least)
-        form: dict[str, Any] = {"step": 1} if number is int else {"format": "%g"}
-        return number(st.number_input(about.title, value=default, min_value=least, **form, **look))
+        look |= {"step": 1} if number is int else {"format": "%g"}
+        return number(st.number_input(about.title, value=default, min_value=least, **look))
     return st.text_input(about.title, value=default, **look)
