@@ -7,9 +7,8 @@ import streamlit as st
 from gadcore.practice.person import base_of
 from pages.benchmark.discovery import show_study
 from pages.benchmark.own_labels import show_own
-from pages.benchmark.paper import show_paper
+from pages.benchmark.paper import show_paper, show_results
 from pages.benchmark.practice import show_practice, show_self_play
-from pages.benchmark.result_files import show_results
 from pages.common.page import errors_shown, open_page, section
 from pages.home.projects import literal
 

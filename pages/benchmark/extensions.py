@@ -13,8 +13,7 @@ import streamlit as st
 from gadcore.studies.harness import NAMED
 from gadcore.studies.markdown import std
 from pages.benchmark.charts import grid_figure, metric_choice
-from pages.benchmark.measurements import METRICS, TABLES, not_measured, result_file, splits_said
-from pages.benchmark.result_files import mean_spread
+from pages.benchmark.measurements import METRICS, TABLES, mean_spread, not_measured, result_file, splits_said
 from pages.common.figures import show
 
 EXTENSIONS = "extensions.jsonl"

@@ -146,6 +146,11 @@ def _best(rows: pd.DataFrame, metric: str) -> set[str]:
     return best_methods(cells)
 
 
+def mean_spread(mean: float | None, std: float | None) -> str:
+    """Mean ± standard deviation of shares, in per cent; "" of nothing."""
+    return "" if mean is None else f"{100 * mean:.1f} ± {100 * (std or 0):.1f}"
+
+
 def splits_said(table: pd.DataFrame) -> str:
     """'10 splits', or '1 to 10 splits' where cells differ."""
     fewest, most = int(table["splits"].min()), int(table["splits"].max())
