@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
-from pages.benchmark.measurements import METRICS, SWEPT, by_graph, metrics_in, splits_said
+from pages.benchmark.measurements import METRICS, SWEPT, by_graph, splits_said
 from pages.common import palette, state
 from pages.common.figures import show, tidy
 
@@ -29,7 +29,7 @@ def choice(label: str, options: Sequence[T], words: Callable[[T], str], key: str
 
 def metric_choice(rows: pd.DataFrame, key: str) -> str:
     """One of the figures that the rows have."""
-    return choice("Figure", metrics_in(rows), METRICS.__getitem__, key)
+    return choice("Figure", [n for n in METRICS if rows[n].notna().any()], METRICS.__getitem__, key)
 
 
 def grid_figure(

@@ -47,15 +47,18 @@ class ResultFile:
         """Where a figure comes from and how to make it again."""
         return source_of(self.path.name, self.command)
 
+    @property
+    def settings(self) -> list[str]:
+        return sorted(self.rows["setting"].unique())
+
+    @property
+    def metrics(self) -> list[str]:
+        return [name for name in METRICS if self.rows[name].notna().any()]
+
 
 def source_of(name: str, command: str) -> str:
     """Where a figure comes from and how to make it again."""
     return f"From `{NAMED}/{name}`" + (f", made by `{command}`" if command else "")
-
-
-def metrics_in(rows: pd.DataFrame) -> list[str]:
-    """The figures that the rows have."""
-    return [name for name in METRICS if rows[name].notna().any()]
 
 
 def not_measured(what: str, name: str, study: str, more: str = "") -> None:

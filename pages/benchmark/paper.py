@@ -21,7 +21,6 @@ from pages.benchmark.measurements import (
     TABLES,
     by_graph,
     mean_spread,
-    metrics_in,
     not_measured,
     result_file,
     result_files,
@@ -183,9 +182,8 @@ def show_results() -> None:
     one, two, three = st.columns([2, 2, 1])
     name = one.selectbox("Result file", [file.path.name for file in files], key="file")
     file = next(file for file in files if file.path.name == name)
-    setting = two.selectbox("Conditions", sorted(file.rows["setting"].unique()), key=f"setting-{name}")
-    known = metrics_in(file.rows)
-    metric = three.selectbox("Figure", known, format_func=METRICS.__getitem__, key=f"metric-{name}")
+    setting = two.selectbox("Conditions", file.settings, key=f"setting-{name}")
+    metric = three.selectbox("Figure", file.metrics, format_func=METRICS.__getitem__, key=f"metric-{name}")
     rows = file.rows[file.rows["setting"] == setting]
     if rows["swept"].iat[0]:
         show_curve(rows, metric, file.source, key="curve")
