@@ -40,9 +40,8 @@ def show_new() -> None:
 
 
 def _choose_source(settings: Settings) -> None:
-    upload, named = st.tabs(
-        [":material/upload_file: Upload files", ":material/hard_drive: Path or benchmark"]
-    )
+    titles = (":material/upload_file: Upload files", ":material/hard_drive: Path or benchmark")
+    upload, named = st.tabs(titles)
     with upload:
         st.caption(
             f"One graph file, or an edge table with a node table: {formats.readable()}. "

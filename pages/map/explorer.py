@@ -236,8 +236,7 @@ def _no_result(workspace: Workspace) -> None:
         st.error(f"Run {last.number} ended without scores: {last.message}", icon=":material/error:")
     info("There is no map yet: the nodes have not been ranked. The first ranking needs no labels.")
     if st.button("Rank the nodes now", type="primary", icon=":material/play_arrow:"):
-        with errors_shown():
-            workspace.runs.ensure_ranked()
+        workspace.runs.ensure_ranked()
         st.rerun()
     st.page_link(TRAIN, label="Choose a model on the Train page", icon=":material/tune:")
 
