@@ -7,7 +7,7 @@ import streamlit as st
 from pages.common.page import errors_shown, open_page
 from pages.train.compare import show_comparison
 from pages.train.form import show_form
-from pages.train.insight_tabs import show_insight
+from pages.train.insight import show_insight
 from pages.train.runs import show_progress, show_runs
 
 workspace = open_page("Train")

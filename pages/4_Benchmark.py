@@ -5,13 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.practice.person import base_of
-from pages.benchmark.loop_study import show_study
+from pages.benchmark.discovery import show_study
 from pages.benchmark.own_labels import show_own
-from pages.benchmark.paper import show_paper
-from pages.benchmark.person import show_self_play
-from pages.benchmark.result_files import show_results
-from pages.benchmark.simulated import show_practice
-from pages.common.page import errors_shown, open_page
+from pages.benchmark.paper import show_paper, show_results
+from pages.benchmark.practice import show_practice, show_self_play
+from pages.common.page import errors_shown, open_page, section
 from pages.home.projects import literal
 
 workspace = open_page("Benchmark")
@@ -21,10 +19,8 @@ with errors_shown():
     models, paper, strategies = st.tabs(
         ["Models", "The paper", "Practice"], key="benchmark-tab", on_change="rerun"
     )
-    with models:
-        st.markdown(f"##### Which model to trust on {literal(workspace.name)}")
-        with st.container(border=True):
-            show_own(workspace)
+    with models, section(f"Which model to trust on {literal(workspace.name)}"):
+        show_own(workspace)
     if paper.open:  # a dozen figures, drawn when they are looked at
         with paper:
             show_paper()
@@ -37,12 +33,9 @@ with errors_shown():
     with strategies:
         base = base_of(workspace)
         if base.data.has_truth:
-            st.markdown(f"##### Practise yourself on {literal(base.name)}")
-            with st.container(border=True):
+            with section(f"Practise yourself on {literal(base.name)}"):
                 show_self_play(base)
-        st.markdown(f"##### What each strategy finds on {literal(base.name)}")
-        with st.container(border=True):
+        with section(f"What each strategy finds on {literal(base.name)}"):
             show_practice(base)
-        st.markdown("##### On graphs with known answers")
-        with st.container(border=True):
+        with section("On graphs with known answers"):
             show_study()

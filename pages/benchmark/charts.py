@@ -12,17 +12,12 @@ from plotly.subplots import make_subplots
 
 from pages.benchmark.measurements import METRICS, SWEPT, by_graph, splits_said
 from pages.common import palette, state
-from pages.common.figures import tidy
+from pages.common.figures import show, tidy
 
 T = TypeVar("T")
 Panel = tuple[str, Sequence[Any]]  # title, traces
 QUIET = [(0.0, "#F1F5F8"), (0.5, "#BDD9EA"), (1.0, "#6DB1DA")]  # dark text is readable on all of it
 COLUMNS = 3  # panels in a row
-
-
-def show(figure: go.Figure, key: str) -> None:
-    """A figure without Plotly's own buttons."""
-    st.plotly_chart(figure, key=key, config={"displayModeBar": False})
 
 
 def choice(label: str, options: Sequence[T], words: Callable[[T], str], key: str) -> T:

@@ -1,18 +1,26 @@
-"""Benchmark: discovery curves, what is found per label given."""
+"""Benchmark: discovery curves, what is found per label given, and those of the loop study."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
+import streamlit as st
 
-from gadcore.loop.strategies import DEFAULT
-from gadcore.studies.loop_tables import MEASURED, Line, chance
+from gadcore.studies import harness, loop_tables
+from gadcore.studies.harness import Row, load_rows
+from gadcore.studies.loop_tables import MEASURED, Line
 from gadcore.studies.sessions import ENTROPY, PLAIN, RANDOM, UNCHECKED
-from pages.common import palette
-from pages.common.figures import tidy
+from gadcore.workspace import DEFAULT
+from pages.benchmark.measurements import command_of, not_measured, source_of
+from pages.common import palette, state
+from pages.common.figures import show, tidy
 
+SESSIONS = "loop.jsonl"
 FIGURES = {"found": "Anomalies found", "auc": "Held-out AUC", "ap": "Held-out average precision"}
 
 # Colour and dash of each strategy: where two colours are near each other, the dashes differ.
@@ -37,7 +45,7 @@ _MARKED = 60  # points up to which each is marked
 
 def by_chance(row: Mapping[str, Any]) -> float | None:
     """Anomalies per label that blind draws find, of a session's row or of a practice."""
-    return chance(dict(row), 1) if row.get("askable") else None
+    return loop_tables.chance(dict(row), 1) if row.get("askable") else None
 
 
 def discovery_figure(
@@ -85,10 +93,8 @@ def _trace(name: str, line: Line, *, thick: bool) -> go.Scatter:
 
 
 def _band(name: str, line: Line) -> go.Scatter:
-    low = [mean - spread for mean, spread in zip(line.mean, line.std)]
-    high = [mean + spread for mean, spread in zip(line.mean, line.std)]
-    colour = LOOKS.get(name, PERSON)[0].lstrip("#")
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (0, 2, 4))
+    low, high = np.subtract(line.mean, line.std), np.add(line.mean, line.std)
+    red, green, blue = bytes.fromhex(LOOKS.get(name, PERSON)[0].lstrip("#"))
     return go.Scatter(
         x=[*line.labels, *reversed(line.labels)],
         y=[*high, *reversed(low)],
@@ -97,4 +103,68 @@ def _band(name: str, line: Line) -> go.Scatter:
         line={"width": 0},
         hoverinfo="skip",
         showlegend=False,
+    )
+
+
+def show_study() -> None:
+    """One graph at a time: mean curves over the seeds, and how the strategies stand."""
+    rows = state.read_once(harness.RESULTS / SESSIONS, _sessions)
+    if not rows:
+        not_measured("There are no sessions yet.", SESSIONS, "loop")
+        return
+    rows, figure = _chosen(rows)
+    lines = {
+        name: loop_tables.mean_line(part, figure) for name, part in loop_tables.by_strategy(rows).items()
+    }
+    show(discovery_figure(lines, figure, by_chance(rows[0])), "loop-curves")
+    seeds = sorted({line.seeds for line in lines.values()})
+    shown = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    st.caption(
+        f"Mean over {shown} simulated sessions each; thick: the default, band: its standard deviation. "
+        f"{rows[0]['anomalies']:,} anomalies among {rows[0]['askable']:,} nodes that can be asked about. "
+        f"{source_of(SESSIONS, command_of(rows))}."
+    )
+    point = min(loop_tables.POINTS[0], max(row["curve"]["labels"][-1] for row in rows))
+    st.dataframe(standings_table(rows, point), hide_index=True, width="stretch")
+    st.caption(
+        f"After {point} labels; found ± standard deviation. × random and of the best (± standard error): "
+        "over the seeds that both strategies have."
+    )
+
+
+def _sessions(path: Path) -> list[Row]:
+    return loop_tables.longest(row for row in load_rows(path) if "curve" in row)
+
+
+def _chosen(rows: list[Row]) -> tuple[list[Row], str]:
+    """Sessions of one graph and one kind of analyst, and the figure to draw."""
+    one, two, three = st.columns(3)
+    graph = one.selectbox("Graph", sorted({row["graph"] for row in rows}), key="loop-graph")
+    rows = [row for row in rows if row["graph"] == graph]
+    wrong = two.selectbox(
+        "Analyst", sorted({row["wrong"] for row in rows}), format_func=_analyst, key="loop-wrong"
+    )
+    figure = three.selectbox("Curve", list(FIGURES), format_func=FIGURES.__getitem__, key="loop-figure")
+    rows = [row for row in rows if row["wrong"] == wrong]
+    model = "an+" if any(row["model"] == "an+" for row in rows) else rows[0]["model"]
+    return [row for row in rows if row["model"] == model], figure
+
+
+def _analyst(wrong: float) -> str:
+    return f"{wrong:.0%} of the verdicts wrong" if wrong else "All verdicts right"
+
+
+def standings_table(rows: list[Row], labels: int) -> pd.DataFrame:
+    """Found after so many labels, as a multiple of random, as a share of the best strategy."""
+    return pd.DataFrame(
+        [
+            {
+                "strategy": MEASURED[s.strategy],
+                f"found at {labels}": f"{s.found:.1f} ± {s.std:.1f}" if s.seeds > 1 else f"{s.found:.1f}",
+                "× random": "–" if s.times_random is None else f"{s.times_random:.1f}",
+                "of the best": loop_tables.percent(s.of_the_best, s.error),
+                "sessions": s.seeds,
+            }
+            for s in loop_tables.standings(rows, labels)
+        ]
     )

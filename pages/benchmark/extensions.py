@@ -12,11 +12,11 @@ import streamlit as st
 
 from gadcore.studies.harness import NAMED
 from gadcore.studies.markdown import std
-from pages.benchmark.charts import grid_figure, metric_choice, show
-from pages.benchmark.measurements import METRICS, not_measured, result_file, splits_said
-from pages.benchmark.result_files import mean_spread
+from pages.benchmark.charts import grid_figure, metric_choice
+from pages.benchmark.measurements import METRICS, TABLES, mean_spread, not_measured, result_file, splits_said
+from pages.common.figures import show
 
-EXTENSIONS, TABLES = "extensions.jsonl", "paper.jsonl"
+EXTENSIONS = "extensions.jsonl"
 PLAIN, INDUCTIVE = "as in the tables", "inductive"
 _ENCODERS = {"gcn": PLAIN, "sage": "GraphSAGE encoder", "gat": "GAT encoder"}
 _INSTEAD = {"n": "an"}  # what stands beside a method that is an extension itself: n is an without anomalies
@@ -39,6 +39,11 @@ class Extension:
         """Mean difference over the splits that both have."""
         gaps = [self.own[seed] - plain for seed, plain in self.beside.items()]
         return float(np.mean(gaps)) if gaps else None
+
+    @property
+    def gap_said(self) -> str:
+        """The same in points, "" of nothing."""
+        return "" if self.gap is None else f"{100 * self.gap:+.1f}"
 
 
 def show_extensions() -> None:
@@ -90,10 +95,10 @@ def extensions(rows: pd.DataFrame, plain: pd.DataFrame, metric: str) -> list[Ext
     ):
         graph, method, rate, stratified = _key(keys)
         beside = usual.get((graph, _INSTEAD.get(method, method), rate, stratified), {})
-        if name == PLAIN:
+        if name == INDUCTIVE and metric == "auc":
+            beside = dict(zip(part["seed"], part["transductive"]))
+        elif name in (PLAIN, INDUCTIVE):
             beside = {}
-        elif name == INDUCTIVE:
-            beside = dict(zip(part["seed"], part["transductive"])) if metric == "auc" else {}
         own = dict(zip(part["seed"], part[metric]))
         common = {seed: beside[seed] for seed in sorted(own) if not pd.isna(beside.get(seed))}
         found.append(Extension(str(name), method, graph, rate, own, common))
@@ -107,20 +112,12 @@ def _key(keys: Any) -> tuple[Any, ...]:
 def extension_map(found: list[Extension], metric: str) -> go.Figure:
     """Extensions by graphs; several rates of one extension have a line each."""
     several = len({e.rate for e in found}) > 1
-    cells = {
-        (_line(e, several), e.graph): (100 * float(np.mean(list(e.own.values()))), _cell(e)) for e in found
-    }
+    cells = {}
+    for e in found:
+        rate = f", {100 * e.rate:g} %" if several and e.rate is not None else ""
+        text = _said(e.own) + (f" ({e.gap_said})" if e.gap_said else "")
+        cells[f"{e.experiment} ({e.method}){rate}", e.graph] = (100 * float(np.mean([*e.own.values()])), text)
     return grid_figure(cells, list(dict.fromkeys(line for line, _ in reversed(cells))), METRICS[metric])
-
-
-def _line(extension: Extension, with_rate: bool) -> str:
-    rate = f", {100 * extension.rate:g} %" if with_rate and extension.rate is not None else ""
-    return f"{extension.experiment} ({extension.method}){rate}"
-
-
-def _cell(extension: Extension) -> str:
-    gap = "" if extension.gap is None else f" ({100 * extension.gap:+.1f})"
-    return f"{_said(extension.own)}{gap}"
 
 
 def _said(values: dict[int, float]) -> str:
@@ -139,7 +136,7 @@ def extension_table(found: list[Extension]) -> pd.DataFrame:
                 "mean ± std (%)": _said(e.own),
                 "splits": len(e.own),
                 "plain model (%)": _said(e.beside),
-                "difference": "" if e.gap is None else f"{100 * e.gap:+.1f}",
+                "difference": e.gap_said,
                 "common splits": len(e.beside),
             }
             for e in found

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from gadcore.studies import harness
 from gadcore.studies.harness import COMMAND, NAMED, Row, load_rows
 from gadcore.studies.published import GRAPHS
 from gadcore.studies.significance import best_methods
 from pages.common import state
+from pages.common.page import info
 
+TABLES = "paper.jsonl"
 METRICS = {"auc": "AUC", "ap": "Average precision", "precision_at_k": "Precision at k"}
 SWEPT = {"lambda_": "λ", "k": "K", "depth": "depth", "encoder": "encoder"}
 
@@ -64,7 +65,7 @@ def not_measured(what: str, name: str, study: str, more: str = "") -> None:
     """Say that a result file is missing and how to make it."""
     kept = f"{NAMED}/{name}" if name else NAMED
     how = more or f"Make them with `{COMMAND} {study}`; they are"
-    st.info(f"{what} {how} kept in {kept} and shown here.", icon=":material/info:")
+    info(f"{what} {how} kept in {kept} and shown here.")
 
 
 def rows_in(name: str) -> list[Row]:
@@ -146,6 +147,11 @@ def _best(rows: pd.DataFrame, metric: str) -> set[str]:
         return set()
     cells = {str(m): dict(zip(part["seed"], 100 * part[metric])) for m, part in rows.groupby("method")}
     return best_methods(cells)
+
+
+def mean_spread(mean: float | None, std: float | None) -> str:
+    """Mean ± standard deviation of shares, in per cent; "" of nothing."""
+    return "" if mean is None else f"{100 * mean:.1f} ± {100 * (std or 0):.1f}"
 
 
 def splits_said(table: pd.DataFrame) -> str:

@@ -10,13 +10,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from gadcore.detectors import REGISTRY
-from gadcore.errors import GadError
-from gadcore.insight.comparison import Estimate, advice, estimates, same_labels
 from gadcore.records import RunInfo
-from gadcore.workspace import Workspace
-from pages.benchmark.charts import show, spread_dots
+from gadcore.workspace import Estimate, Workspace, advice, estimates, same_labels
+from pages.benchmark.charts import spread_dots
 from pages.common import palette
-from pages.common.figures import tidy
+from pages.common.figures import show, tidy
+from pages.common.page import LABEL, errors_shown
 from pages.train.form import DEFAULT_MODEL, missing_labels
 from pages.train.runs import progress_text, title_of
 
@@ -38,7 +37,7 @@ def show_own(workspace: Workspace) -> None:
             "then come back.",
             icon=":material/label:",
         )
-        st.page_link("pages/1_Label.py", label="Go to Label", icon=":material/label:")
+        st.page_link(LABEL, label="Go to Label", icon=":material/label:")
         return
     runs = _runs(workspace)
     live = any(run.live for run in runs)
@@ -50,46 +49,39 @@ def show_own(workspace: Workspace) -> None:
     if st.button("Compare on my labels", key="compare", type="primary", icon=icon, disabled=idle):
         _start(workspace, chosen)
     if runs:
-        _show_runs(workspace, live)
+        st.fragment(_board, run_every=0.5 if live else None)(workspace, live)
 
 
 def _start(workspace: Workspace, models: list[str]) -> None:
-    try:
+    with errors_shown(go_on=True):
         # The default comes first: if no run is in use, the first that ends takes the place.
         ordered = sorted(models, key=lambda model: model != DEFAULT_MODEL)
         started = [workspace.runs.start(model, warm=False, use=False).id for model in ordered]
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
-        return
-    workspace.set_preference(_COMPARISON, {"runs": started})
-    st.rerun()
+        workspace.set_preference(_COMPARISON, {"runs": started})
+        st.rerun()
 
 
 def _runs(workspace: Workspace) -> list[RunInfo]:
     """Runs of the comparison that still exist, in the order they were started."""
     by_id = {run.id: run for run in workspace.runs.all()}
-    kept = workspace.preference(_COMPARISON, None) or {"runs": []}
+    kept = workspace.preference(_COMPARISON) or {"runs": []}
     return [by_id[run_id] for run_id in kept["runs"] if run_id in by_id]
 
 
-def _show_runs(workspace: Workspace, live: bool) -> None:
-    @st.fragment(run_every=0.5 if live else None)
-    def board() -> None:
-        runs = _runs(workspace)
-        working = [run for run in runs if run.live]
-        if live and not working:
-            st.rerun()
-        if working:
-            _progress(workspace, runs, working)
-        found = estimates(runs)
-        if found:
-            _advice(found, len(runs) - len(working), len(runs))
-            _figures(workspace, found)
-        for run in runs:
-            if run.status in ("failed", "cancelled"):
-                st.warning(f"{title_of(run)} {run.status}. {run.message}", icon=":material/warning:")
-
-    board()
+def _board(workspace: Workspace, live: bool) -> None:
+    runs = _runs(workspace)
+    working = [run for run in runs if run.live]
+    if live and not working:
+        st.rerun()
+    if working:
+        _progress(workspace, runs, working)
+    found = estimates(runs)
+    if found:
+        _advice(found, len(runs) - len(working), len(runs))
+        _figures(workspace, found)
+    for run in runs:
+        if run.status in ("failed", "cancelled"):
+            st.warning(f"{title_of(run)} {run.status}. {run.message}", icon=":material/warning:")
 
 
 def _progress(workspace: Workspace, runs: list[RunInfo], working: list[RunInfo]) -> None:
@@ -135,7 +127,7 @@ def _row(workspace: Workspace, estimate: Estimate, *, in_use: bool) -> None:
     run = estimate.run
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"method-{run.model}"):
         st.markdown(f"**{title_of(run)}**", width="stretch")
-        st.markdown(f"AUC **{_figure(estimate.auc)}**")
+        st.markdown(f"AUC **{'–' if estimate.auc is None else f'{estimate.auc:.3f}'}**")
         st.markdown("" if estimate.low is None else f"{estimate.low:.2f} to {estimate.high:.2f}")
         st.markdown("–" if run.seconds is None else f"{run.seconds:.1f} s")
         if in_use:
@@ -144,10 +136,6 @@ def _row(workspace: Workspace, estimate: Estimate, *, in_use: bool) -> None:
             workspace.runs.use(run.id)
             st.toast(f"{title_of(run)} now ranks the queue.")
             st.rerun(scope="app")
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
 
 
 def estimate_figure(found: list[Estimate]) -> go.Figure:

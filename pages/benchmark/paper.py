@@ -1,8 +1,8 @@
-"""Benchmark: the paper's tables and figures in its order, measured here, from their result files alone."""
+"""Benchmark: the paper's tables and figures in its order, measured here, and every result file as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,23 +13,26 @@ from gadcore.studies.harness import COMMAND
 from gadcore.studies.paper import BEYOND
 from gadcore.studies.published import METHODS, PUBLISHED
 from gadcore.studies.significance import SPLITS
-from pages.benchmark.charts import choice, grid_figure, metric_choice, show, spread_dots
+from pages.benchmark.charts import choice, grid_figure, metric_choice, show_curve, spread_dots
 from pages.benchmark.extensions import show_extensions
 from pages.benchmark.measurements import (
+    LEAST_SPLITS,
     METRICS,
+    TABLES,
     by_graph,
+    mean_spread,
     not_measured,
     result_file,
+    result_files,
     source_of,
     splits_said,
     summary,
 )
 from pages.benchmark.paper_figures import show_embeddings, show_sweeps, show_times
-from pages.benchmark.result_files import BOLD, best_last, few, heat_map
 from pages.common import palette
-from pages.common.figures import tidy
+from pages.common.figures import show, tidy
+from pages.common.page import section
 
-TABLES = "paper.jsonl"
 Published = Mapping[tuple[str, str], tuple[float, float]]  # (graph, method) -> mean, std in per cent
 
 _KINDS = {False: "Random", True: "Stratified"}
@@ -40,21 +43,25 @@ _QUICK = (
     "What is measured is"
 )
 _DIFFERENCE = "Shown: our mean minus the paper's; \\*: more than the paper's own standard deviation away."
+BOLD = (
+    "Bold: the best of a graph and all that a paired t-test at 5 % does not tell from it, among the methods "
+    f"with most splits (at least {LEAST_SPLITS})."
+)
+_RATES = {f"{100 * rate:g} % labelled": rate for rate, _, _ in PUBLISHED}
 
 
 def show_paper() -> None:
     """Everything that the paper shows, in its order, then what goes beyond it."""
-    _section("Tables", _show_tables)
-    _section("AUC against λ and K", show_sweeps)
-    _section("Embedding pictures", show_embeddings)
-    _section("Training time", show_times)
-    _section("Extensions", show_extensions)
-
-
-def _section(title: str, show: Callable[[], None]) -> None:
-    st.markdown(f"##### {title}")
-    with st.container(border=True):
-        show()
+    parts = {
+        "Tables": _show_tables,
+        "AUC against λ and K": show_sweeps,
+        "Embedding pictures": show_embeddings,
+        "Training time": show_times,
+        "Extensions": show_extensions,
+    }
+    for title, show_part in parts.items():
+        with section(title):
+            show_part()
 
 
 def _show_tables() -> None:
@@ -143,32 +150,85 @@ def _show_methods(table: pd.DataFrame, metric: str, paper: Published, source: st
 
 def dot_plot(table: pd.DataFrame, metric: str, paper: Mapping[str, tuple[float, float]]) -> go.Figure:
     """Mean ± std of every method on one graph, best on top; the paper's figures as hollow marks."""
-    ours = {row["method"]: row for row in table.to_dict("records")}
-    level = {name: cell[0] for name, cell in paper.items()}
-    level |= {name: 100 * row["mean"] for name, row in ours.items()}
-    order = sorted(level, key=level.__getitem__)
-    means = {name: 100 * row["mean"] for name, row in ours.items()}
-    spreads = {name: 100 * row["std"] for name, row in ours.items()}
+    ours = {row["method"]: (100 * row["mean"], 100 * row["std"]) for row in table.to_dict("records")}
+    cells = {**paper, **ours}
+    order = sorted(cells, key=lambda name: cells[name][0])
     groups = (
-        ("The paper", palette.UNLABELLED, {name: cell[0] for name, cell in paper.items()}),
-        ("Measured here", palette.NORMAL, {n: v for n, v in means.items() if n not in BEYOND}),
-        ("Measured here, not in the paper", palette.ACCENT, {n: v for n, v in means.items() if n in BEYOND}),
+        ("The paper", palette.UNLABELLED, paper),
+        ("Measured here", palette.NORMAL, {n: cell for n, cell in ours.items() if n not in BEYOND}),
+        ("Measured here, not in the paper", palette.ACCENT, {n: ours[n] for n in ours if n in BEYOND}),
     )
     figure = go.Figure()
     for title, colour, known in groups:
-        names, hollow = [name for name in order if name in known], title == "The paper"
-        wide = [paper[name][1] if hollow else spreads[name] for name in names]
-        marker = {"size": 11, "color": colour, "symbol": "circle-open" if hollow else "circle"}
-        words = {
-            "customdata": [[each] for each in wide],
-            "hovertemplate": "%{y}: %{x:.1f} ± %{customdata[0]:.1f}",
-        }
+        names = [name for name in order if name in known]
+        means, wide = ([known[name][i] for name in names] for i in (0, 1))
+        marker = {"size": 11, "color": colour, "symbol": "circle-open" if known is paper else "circle"}
+        words = {"customdata": [[w] for w in wide], "hovertemplate": "%{y}: %{x:.1f} ± %{customdata[0]:.1f}"}
         if names:
-            dots = spread_dots(
-                names, [known[n] for n in names], wide, wide, name=title, marker=marker, **words
-            )
-            figure.add_trace(dots)
+            figure.add_trace(spread_dots(names, means, wide, wide, name=title, marker=marker, **words))
     figure.update_yaxes(categoryorder="array", categoryarray=order)
     figure.update_xaxes(title_text=f"{METRICS[metric]} (%)")
     figure.update_layout(showlegend=True)
     return tidy(figure, 120 + 28 * len(order))
+
+
+def show_results() -> None:
+    """Choose a result file and conditions; see methods against each other on every graph."""
+    files = result_files()
+    if not files:
+        more = f"Make them with `{COMMAND} paper --quick`; they are"
+        not_measured("There are no result files yet.", "", "", more)
+        return
+    one, two, three = st.columns([2, 2, 1])
+    name = one.selectbox("Result file", [file.path.name for file in files], key="file")
+    file = next(file for file in files if file.path.name == name)
+    setting = two.selectbox("Conditions", file.settings, key=f"setting-{name}")
+    metric = three.selectbox("Figure", file.metrics, format_func=METRICS.__getitem__, key=f"metric-{name}")
+    rows = file.rows[file.rows["setting"] == setting]
+    if rows["swept"].iat[0]:
+        show_curve(rows, metric, file.source, key="curve")
+        return
+    table = summary(rows, metric)
+    show(heat_map(table, metric), "heat")
+    means = f"Mean ± standard deviation over {splits_said(table)}, in per cent."
+    st.caption(f"{means} {BOLD} {file.source}.")
+    with st.expander("Table"):
+        st.dataframe(shown_table(table, setting if metric == "auc" else ""), hide_index=True, width="stretch")
+        st.caption(file.source)
+
+
+def best_last(table: pd.DataFrame) -> list[str]:
+    """Methods by their mean gap to the best of each graph, the best last: fair where a graph is missing."""
+    gaps = table["mean"] - table.groupby("graph")["mean"].transform("max")
+    return [str(method) for method in gaps.groupby(table["method"]).mean().sort_values().index]
+
+
+def heat_map(table: pd.DataFrame, metric: str) -> go.Figure:
+    """Methods (best on top) by graphs, each cell with mean ± std in per cent; n where it has fewer splits."""
+    most, cells = int(table["splits"].max()), {}
+    for row in table.to_dict("records"):
+        text = mean_spread(row["mean"], row["std"])
+        text = (f"<b>{text}</b>" if row["best"] else text) + few(row["splits"], most)
+        cells[row["method"], row["graph"]] = (100 * row["mean"], text)
+    return grid_figure(cells, best_last(table), METRICS[metric])
+
+
+def few(splits: int, most: int) -> str:
+    """A mark for a cell with fewer splits than others have."""
+    return "" if splits == most else f" n={splits}"
+
+
+def shown_table(table: pd.DataFrame, setting: str) -> pd.DataFrame:
+    """The summary for people, beside the paper's own figures where it has them for these conditions."""
+    random = "random splits" in setting  # the paper's protocol; stratified splits score higher
+    rate = next((value for words, value in _RATES.items() if random and words in setting), None)
+    rows = []
+    for row in table.sort_values(["graph", "mean"], ascending=[True, False]).to_dict("records"):
+        line = {name: row[name] for name in ("graph", "method")}
+        line |= {"mean ± std (%)": mean_spread(row["mean"], row["std"]), "splits": row["splits"]}
+        if rate is not None:
+            published = PUBLISHED.get((rate, row["graph"], row["method"]))
+            line["paper (%)"] = "{:.1f} ± {:.1f}".format(*published) if published else ""
+            line["difference"] = f"{100 * row['mean'] - published[0]:+.1f}" if published else ""
+        rows.append(line)
+    return pd.DataFrame(rows)

@@ -6,22 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from gadcore.studies.embeddings import METHODS as PICTURES
 from gadcore.studies.harness import COMMAND
 from gadcore.studies.published import TRAINING_SECONDS
-from pages.benchmark.charts import COLUMNS, choice, metric_choice, panels_figure, show, show_curve
+from pages.benchmark.charts import COLUMNS, choice, metric_choice, panels_figure, show_curve
 from pages.benchmark.measurements import by_graph, command_of, not_measured, result_file, rows_in, source_of
 from pages.common import palette
-from pages.common.figures import tidy
+from pages.common.figures import Array, show, tidy
 
 STUDY = "figures"
 SWEEPS, EMBEDDINGS, TIMES = "figures.jsonl", "embeddings.jsonl", "times.jsonl"
 Row = Mapping[str, Any]
-Array = npt.NDArray[Any]
 
 # (truth, training node, title, colour, symbol), drawn in this order
 _POINTS = (
@@ -97,12 +96,9 @@ def embedding_figure(rows: Sequence[Row], outline: str = palette.OTHER) -> go.Fi
 
 
 def _picture_title(row: Row) -> str:
-    parts = []
-    if row.get("auc") is not None:
-        parts.append(f"AUC {100 * float(row['auc']):.1f}")
-    if row.get("separation") is not None:
-        parts.append(f"separation {float(row['separation']):.2f}")
-    return f"<b>{row['method']}</b><br>{', '.join(parts)}"
+    auc = "" if row.get("auc") is None else f"AUC {100 * float(row['auc']):.1f}"
+    apart = "" if row.get("separation") is None else f"separation {float(row['separation']):.2f}"
+    return f"<b>{row['method']}</b><br>{', '.join(filter(None, (auc, apart)))}"
 
 
 def _points(row: Row, outline: str) -> list[go.Scattergl]:
@@ -151,29 +147,22 @@ def show_times() -> None:
 
 def times_figure(rows: Sequence[Row]) -> go.Figure:
     """Bars per method: measured here, and the paper's seconds beside them."""
-    found: dict[str, list[float]] = {}
-    for row in rows:
-        found.setdefault(str(row["method"]), []).append(float(row["cpu_seconds"]))
-    order = [*(m for m in TRAINING_SECONDS if m in found), *sorted(set(found) - set(TRAINING_SECONDS))]
-    middle = {m: float(np.median(found[m])) for m in order}
-    ends = {
-        "array": [max(found[m]) - middle[m] for m in order],
-        "arrayminus": [middle[m] - min(found[m]) for m in order],
-    }
-    figure = go.Figure(_bars(middle, "Measured here", {"color": palette.NORMAL}))
+    measured = pd.DataFrame(rows).groupby("method")["cpu_seconds"].agg(["median", "min", "max"])
+    published = {m: seconds for m, seconds in TRAINING_SECONDS.items() if m in measured.index}
+    found = measured.loc[[*published, *(m for m in measured.index if m not in published)]]
+    ends = {"array": found["max"] - found["median"], "arrayminus": found["median"] - found["min"]}
+    figure = go.Figure(_bars(found["median"], "Measured here", {"color": palette.NORMAL}))
     figure.update_traces(error_y={"type": "data", "symmetric": False, **ends, "thickness": 1})
-    published = {m: TRAINING_SECONDS[m] for m in order if m in TRAINING_SECONDS}
     hollow = {"color": "rgba(0,0,0,0)", "line": {"color": palette.UNLABELLED, "width": 2}}
-    figure.add_trace(_bars(published, "The paper", hollow))
+    figure.add_trace(_bars(pd.Series(published, dtype=float), "The paper", hollow))
     figure.update_traces(textposition="outside", cliponaxis=False)
     figure.update_layout(barmode="group", showlegend=True)
     figure.update_yaxes(title_text="seconds")
     return tidy(figure, 320)
 
 
-def _bars(seconds: Mapping[str, float], name: str, marker: dict[str, Any]) -> go.Bar:
-    text = [f"{value:.2f}" for value in seconds.values()]
-    heights = {"x": list(seconds), "y": list(seconds.values()), "text": text}
+def _bars(seconds: pd.Series, name: str, marker: dict[str, Any]) -> go.Bar:
+    heights = {"x": list(seconds.index), "y": list(seconds), "text": [f"{value:.2f}" for value in seconds]}
     return go.Bar(**heights, name=name, marker=marker, hovertemplate="%{x}: %{y:.2f} s")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gadcore.loop.audit import LEAST_DRAWS, AuditReport
+from gadcore.workspace import LEAST_DRAWS, AuditReport
 
 
 def audit_line(report: AuditReport) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
+import streamlit as st
 from plotly.subplots import make_subplots
 
 from gadcore.records import RunComparison
@@ -32,6 +34,11 @@ def tidy(figure: go.Figure, height: int) -> go.Figure:
     return figure
 
 
+def show(figure: go.Figure, key: str) -> None:
+    """A figure on the page, without Plotly's own buttons."""
+    st.plotly_chart(figure, key=key, config={"displayModeBar": False})
+
+
 def note_figure(text: str, height: int = 260) -> go.Figure:
     """An empty frame that says why there is nothing to draw."""
     figure = go.Figure()
@@ -50,48 +57,41 @@ def curves_figure(history: Sequence[Mapping[str, Any]], *, height: int = 340) ->
         return note_figure("No epoch has been reported yet.", height)
     if len(history) == 1 and history[0].get("epochs") == 1:
         return note_figure("Nothing to train: the ranking was worked out in one step.", height)
-    steps = _steps(history)
+    steps, stages = _steps(history), [str(record.get("stage", "")) for record in history]
+    losses, aucs = ([_number(record.get(field)) for record in history] for field in ("loss", "auc"))
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.5, 0.5])
-    for i, (stage, at) in enumerate(_by_stage(history).items()):
+    for dash, (stage, at) in zip(cycle(_DASHES), _by_stage(stages).items()):
         name = f"Loss ({stage})" if stage else "Loss"
-        loss = _curve(history, "loss", steps, at, name, palette.NORMAL, _DASHES[i % len(_DASHES)])
-        figure.add_trace(loss, row=1, col=1)
-    measured = [k for k, record in enumerate(history) if _number(record.get("auc")) is not None]
-    auc = _curve(history, "auc", steps, measured, _auc_name(history), palette.ANOMALOUS, "solid")
-    figure.add_trace(auc, row=2, col=1)
+        figure.add_trace(_curve(steps, losses, at, name, palette.NORMAL, dash), row=1, col=1)
+    measured = [k for k, auc in enumerate(aucs) if auc is not None]
+    name = _auc_name(stages, measured)
+    figure.add_trace(_curve(steps, aucs, measured, name, palette.ANOMALOUS, "solid"), row=2, col=1)
     if not measured:
         missing = "no AUC was measured on the way"
         figure.add_annotation(text=missing, showarrow=False, x=0.5, y=0.2, xref="paper", yref="paper")
     figure.add_hline(y=0.5, row=2, col=1, line={"color": palette.UNLABELLED, "width": 1, "dash": "dot"})
     figure.update_yaxes(title_text="loss", row=1, col=1)
     # below one half where labels are few
-    lowest = min((float(history[k]["auc"]) for k in measured), default=1.0)
+    lowest = min((auc for auc in aucs if auc is not None), default=1.0)
     figure.update_yaxes(title_text="AUC", range=[min(0.4, lowest - 0.02), 1.02], row=2, col=1)
     figure.update_xaxes(title_text="epoch", row=2, col=1)
     return tidy(figure, height)
 
 
-def _auc_name(history: Sequence[Mapping[str, Any]]) -> str:
+def _auc_name(stages: Sequence[str], measured: Sequence[int]) -> str:
     """Names the stage where only one of several measures: the figure of the whole run is another one."""
-    stages = {_stage(record) for record in history}
-    measuring = {_stage(record) for record in history if _number(record.get("auc")) is not None}
-    alone = len(measuring) == 1 and len(stages) > 1
+    measuring = {stages[k] for k in measured}
+    alone = len(measuring) == 1 and len(set(stages)) > 1
     return f"Out-of-fold AUC ({measuring.pop()} alone)" if alone else "Out-of-fold AUC"
 
 
 def _curve(
-    history: Sequence[Mapping[str, Any]],
-    field: str,
-    steps: Sequence[int],
-    at: Sequence[int],
-    name: str,
-    colour: str,
-    dash: str,
+    steps: Sequence[int], values: Sequence[float | None], at: Sequence[int], name: str, colour: str, dash: str
 ) -> go.Scatter:
-    """One line of a field over the records ``at``; few points are marked, so that one alone is seen."""
+    """One line over the records ``at``; few points are marked, so that one alone is seen."""
     return go.Scatter(
         x=[steps[k] for k in at],
-        y=[_number(history[k].get(field)) for k in at],
+        y=[values[k] for k in at],
         name=name,
         mode="lines+markers" if len(at) < 30 else "lines",
         line={"color": colour, "width": 2, "dash": dash},
@@ -99,11 +99,11 @@ def _curve(
     )
 
 
-def _by_stage(history: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+def _by_stage(stages: Sequence[str]) -> dict[str, list[int]]:
     """Places of each stage's records; many stages of a step or two (ensemble members) share one line."""
     found: dict[str, list[int]] = {}
-    for k, record in enumerate(history):
-        found.setdefault(_stage(record), []).append(k)
+    for k, stage in enumerate(stages):
+        found.setdefault(stage, []).append(k)
     short = [stage for stage, at in found.items() if len(at) < SHORT]
     if len(short) < SHORT:
         return found
@@ -111,21 +111,11 @@ def _by_stage(history: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     return {"other members": together, **found}
 
 
-def _stage(record: Mapping[str, Any]) -> str:
-    return str(record.get("stage", ""))
-
-
 def _steps(history: Sequence[Mapping[str, Any]]) -> list[int]:
     """Epochs counted on: where a stage starts over, its epochs follow the last one before it."""
-    steps: list[int] = []
-    offset = previous = 0
-    for record in history:
-        epoch = int(record.get("epoch") or 0)
-        if epoch < previous:
-            offset += previous
-        previous = epoch
-        steps.append(offset + epoch)
-    return steps
+    epochs = np.array([int(record.get("epoch") or 0) for record in history])
+    before = np.append(0, epochs[:-1])
+    return [int(step) for step in epochs + np.cumsum(np.where(epochs < before, before, 0))]
 
 
 def _number(value: Any) -> float | None:
@@ -170,9 +160,7 @@ def score_scatter(comparison: RunComparison, *, height: int = 420) -> go.Figure:
 
 def _top(values: Array, k: int) -> npt.NDArray[np.bool_]:
     """Mask of the k largest values, ties by row."""
-    mask = np.zeros(len(values), dtype=bool)
-    mask[np.argsort(-values, kind="stable")[:k]] = True
-    return mask
+    return np.isin(np.arange(len(values)), np.argsort(-values, kind="stable")[:k])
 
 
 def plain(text: str) -> str:

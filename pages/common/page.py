@@ -12,12 +12,12 @@ from gadcore.errors import GadError, NotFound
 from gadcore.workspace import Workspace
 from pages.common import state
 
-HOME = "app.py"
+HOME, LABEL, TRAIN = "app.py", "pages/1_Label.py", "pages/3_Train.py"
 _PAGES = {
     HOME: "Home",
-    "pages/1_Label.py": "Label",
+    LABEL: "Label",
     "pages/2_Map.py": "Map",
-    "pages/3_Train.py": "Train",
+    TRAIN: "Train",
     "pages/4_Benchmark.py": "Benchmark",
     "pages/5_Export.py": "Export",
 }
@@ -65,6 +65,19 @@ def errors_shown(*, go_on: bool = False) -> Iterator[None]:
             st.stop()
 
 
+@contextmanager
+def section(title: str) -> Iterator[None]:
+    """A part of a page: its heading, and a frame around what is drawn in the block."""
+    st.markdown(f"##### {title}")
+    with st.container(border=True):
+        yield
+
+
+def info(text: str) -> None:
+    """Say why there is nothing to see, and what to do about it."""
+    st.info(text, icon=":material/info:")
+
+
 def figure_cards(figures: Sequence[tuple[str, str, str]]) -> None:
     """Figures side by side, each with its title and what it says in words."""
     for column, (title, value, words) in zip(st.columns(len(figures)), figures):
@@ -85,8 +98,7 @@ def _choose(title: str, problem: str = "") -> None:
         st.warning(problem, icon=":material/warning:")
     projects = Workspace.projects()
     if not projects:
-        none = "There is no project yet. Open the demo or load a graph on the home page; then come back here."
-        st.info(none, icon=":material/info:")
+        info("There is no project yet. Open the demo or load a graph on the home page; then come back here.")
     else:
         st.write("Which project do you want to work on?")
         for project in projects:

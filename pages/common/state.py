@@ -50,9 +50,11 @@ def workspace(project: str) -> Workspace:
     return _workspace(project, Settings.from_env())
 
 
-def forget_workspaces() -> None:
-    """Drop all shared workspaces: call it after a project was deleted or its graph replaced."""
+def delete_project(project: str) -> None:
+    """Remove a project and leave it; no session shares it any more."""
+    Workspace.delete(project)
     _workspace.clear()
+    leave_project()
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -70,17 +72,16 @@ def set_analyst(name: str) -> None:
     st.session_state[_ANALYST] = name.strip()
 
 
-def remembered(page: str, default: Any) -> Any:
-    """Session-long object of a page, ``default`` at first use."""
-    return st.session_state.setdefault(_PAGE + page, default)
+def remembered(page: str) -> Any:
+    """Session-long object of a page, None while there is none."""
+    return st.session_state.get(_PAGE + page)
 
 
 def made_once(page: str, make: Callable[[], T]) -> T:
     """Session-long object of a page, made at first use; change it in place."""
-    name = _PAGE + page
-    if name not in st.session_state:
-        st.session_state[name] = make()
-    found: T = st.session_state[name]
+    if _PAGE + page not in st.session_state:
+        remember(page, make())
+    found: T = remembered(page)
     return found
 
 

@@ -15,6 +15,7 @@ from gadcore.output.report import report_html, report_pdf
 from gadcore.records import RunInfo
 from gadcore.workspace import Workspace
 from pages.common import state
+from pages.common.page import TRAIN
 
 _ABOUT = {
     "csv": ("CSV", "For spreadsheets; formulas are disarmed."),
@@ -29,7 +30,7 @@ _KEPT = "export-table"
 def kept_table(workspace: Workspace, run: RunInfo, filters: Filters) -> pd.DataFrame:
     """The flagged table; made once for a run, label set and filters, so that file and manifest agree."""
     key = (workspace.id, run.id, workspace.verdicts.labels().hash(workspace.graph), filters)
-    kept = state.remembered(_KEPT, None)
+    kept = state.remembered(_KEPT)
     if kept is None or kept[0] != key:
         with st.spinner("Gathering reasons …"):
             kept = (key, flagged_table(workspace, **filters.as_dict()))
@@ -47,7 +48,7 @@ def show_freshness(workspace: Workspace, run: RunInfo) -> None:
             f"{'them' if fresh != 1 else 'it'}. Scores and reasons below are those of run {run.number}.",
             icon=":material/update:",
         )
-        st.page_link("pages/3_Train.py", label="Go to Train", icon=":material/model_training:")
+        st.page_link(TRAIN, label="Go to Train", icon=":material/model_training:")
 
 
 def show_list_downloads(workspace: Workspace, run: RunInfo, table: pd.DataFrame, filters: Filters) -> None:

@@ -7,12 +7,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from gadcore.insight.comparison import interval_text
-from gadcore.loop.calibrate import band
 from gadcore.output import Filters
 from gadcore.output.flagged import VERDICTS
-from gadcore.store import Result
-from gadcore.workspace import Workspace
+from gadcore.workspace import Result, Workspace, band, interval_text
 
 _WORDS = {"anomalous": "Anomalous", "unsure": "Unsure", "unlabelled": "No verdict", "normal": "Normal"}
 _CLEARED = "normal"

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from gadcore.errors import GadError
-from gadcore.ingest import Mapping, Peek, Report, benchmark_names, formats, peek
 from gadcore.settings import Settings
-from gadcore.workspace import Workspace, uploads
+from gadcore.workspace import Mapping, Peek, Report, Workspace, benchmark_names, formats, peek, uploads
 from gadcore.workspace.uploads import Incoming
 from pages.common import state
+from pages.common.page import errors_shown, info
 from pages.home.projects import literal, open_project
 
 _TOKEN = "incoming"
 _NONE = "(none)"
+_NODE_PARTS = {"id": "Node id", "label": "Name to show", "truth": "Known answers"}
+_EDGE_PARTS = {"source": "Edge from", "target": "Edge to", "weight": "Edge weight"}
+_TRUTH = "For benchmarks only: never shown to a model."
+_ONLY_EDGES = (
+    "One table is read as edges, one edge a row. To give the nodes attributes, start over and upload "
+    "the node table with it."
+)
 
 
 def show_new() -> None:
@@ -32,9 +40,8 @@ def show_new() -> None:
 
 
 def _choose_source(settings: Settings) -> None:
-    upload, named = st.tabs(
-        [":material/upload_file: Upload files", ":material/hard_drive: Path or benchmark"]
-    )
+    titles = (":material/upload_file: Upload files", ":material/hard_drive: Path or benchmark")
+    upload, named = st.tabs(titles)
     with upload:
         st.caption(
             f"One graph file, or an edge table with a node table: {formats.readable()}. "
@@ -70,15 +77,12 @@ def _named_source(settings: Settings) -> None:
                 _begin(lambda: uploads.name_source(source, settings))
 
 
-def _begin(make: Any) -> None:
-    try:
-        incoming: Incoming = make()
+def _begin(make: Callable[[], Incoming]) -> None:
+    with errors_shown(go_on=True):
+        incoming = make()
         _look(incoming)
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
-        return
-    st.query_params[_TOKEN] = incoming.token
-    st.rerun()
+        st.query_params[_TOKEN] = incoming.token
+        st.rerun()
 
 
 def _look(incoming: Incoming) -> Peek:
@@ -87,12 +91,14 @@ def _look(incoming: Incoming) -> Peek:
         return peek(incoming.source)
     except GadError:
         incoming.discard()
+        st.query_params.pop(_TOKEN, None)
         raise
 
 
 def _continue(incoming: Incoming) -> None:
     stand = incoming.state()
-    st.markdown(f"**{literal(_title(incoming))}**  ·  {_bytes(incoming.size)}  ·  {_steps(stand.kind)}")
+    title = ", ".join(p.name for p in sorted((incoming.folder / "files").glob("*"))) or incoming.source
+    st.markdown(f"**{literal(title)}**  ·  {_bytes(incoming.size)}  ·  {_steps(stand.kind)}")
     if stand.kind == "reading":
         _watch(incoming)
     elif stand.kind == "done":
@@ -109,20 +115,14 @@ def _steps(kind: str) -> str:
     return " → ".join(f"**{s}**" if s == present else s for s in ("columns", "read", "check and create"))
 
 
-def _title(incoming: Incoming) -> str:
-    names = [p.name for p in sorted((incoming.folder / "files").glob("*"))]
-    return ", ".join(names) if names else incoming.source
-
-
 @st.fragment(run_every=0.5)
 def _watch(incoming: Incoming) -> None:
     """Progress of the reading process: its own words and the time it has taken."""
     stand = incoming.state()
     if stand.kind != "reading":
         st.rerun()
-    words = {"reading": "Reading the graph", "storing": "Storing the graph"}.get(
-        stand.stage, "Starting to read"
-    )
+    stages = {"reading": "Reading the graph", "storing": "Storing the graph"}
+    words = stages.get(stand.stage, "Starting to read")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/progress_activity: {words} … {stand.seconds:.0f} s")
         if st.button("Stop", key="stop-reading", icon=":material/stop:"):
@@ -138,12 +138,7 @@ def _start_over(incoming: Incoming) -> None:
 
 def _columns(incoming: Incoming) -> None:
     """Which column plays which part; recognised ones are filled in."""
-    try:
-        found = _look(incoming)
-    except GadError as error:
-        st.query_params.pop(_TOKEN, None)
-        st.error(str(error), icon=":material/error:")
-        return
+    found = _look(incoming)
     with st.form("columns", border=False):
         st.caption(f"Read as {found.format}. Recognised parts are filled in; change what is wrong.")
         mapping = _mapping_form(found)
@@ -157,44 +152,19 @@ def _columns(incoming: Incoming) -> None:
         st.rerun()
 
 
-_ONLY_EDGES = (
-    "One table is read as edges, one edge a row. To give the nodes attributes, start over and upload "
-    "the node table with it."
-)
-
-
 def _mapping_form(found: Peek) -> Mapping | None:
     guess = found.guess
     nodes, edges = list(found.node_columns), list(found.edge_columns)
     if not nodes and not edges:
-        st.info("This format names its parts itself: there is nothing to choose.", icon=":material/info:")
+        info("This format names its parts itself: there is nothing to choose.")
         return None
     chosen: dict[str, Any] = {}
     if nodes:
-        one, two, three = st.columns(3)
-        with one:
-            chosen["id"] = _one("Node id", nodes, guess.id, "node-id") or None
-        with two:
-            chosen["label"] = _one("Name to show", nodes, guess.label, "node-label")
-        with three:
-            chosen["truth"] = _one(
-                "Known answers",
-                nodes,
-                guess.truth,
-                "node-truth",
-                "For benchmarks only: never shown to a model.",
-            )
-        chosen |= _attribute_form(nodes, guess)
+        chosen |= _parts_form("node", _NODE_PARTS, nodes, guess) | _attribute_form(nodes, guess)
     if edges:
         if not nodes:
             st.caption(_ONLY_EDGES)
-        one, two, three = st.columns(3)
-        with one:
-            chosen["source"] = _one("Edge from", edges, guess.source, "edge-source") or None
-        with two:
-            chosen["target"] = _one("Edge to", edges, guess.target, "edge-target") or None
-        with three:
-            chosen["weight"] = _one("Edge weight", edges, guess.weight, "edge-weight")
+        chosen |= _parts_form("edge", _EDGE_PARTS, edges, guess)
     return Mapping(**chosen)
 
 
@@ -214,11 +184,18 @@ def _attribute_form(nodes: Sequence[str], guess: Mapping) -> dict[str, Any]:
     return {"attributes": tuple(c for c in picked if c not in ignored), "ignore": tuple(ignored)}
 
 
-def _one(title: str, columns: Sequence[str], guess: str | None, key: str, help: str | None = None) -> str:
-    options = [_NONE, *columns]
-    start = options.index(guess) if guess is not None and guess in columns else 0
-    picked = st.selectbox(title, options, index=start, key=key, help=help)
-    return "" if picked == _NONE else picked
+def _parts_form(
+    kind: str, parts: dict[str, str], columns: list[str], guess: Mapping
+) -> dict[str, str | None]:
+    """A column for each part, None or "" where there is none; recognised ones are filled in."""
+    chosen: dict[str, str | None] = {}
+    for place, (part, title) in zip(st.columns(len(parts)), parts.items()):
+        guessed, help = getattr(guess, part), _TRUTH if part == "truth" else None
+        start = columns.index(guessed) + 1 if guessed in columns else 0
+        picked = place.selectbox(title, [_NONE, *columns], index=start, key=f"{kind}-{part}", help=help)
+        nothing = "" if part in ("label", "truth", "weight") else None  # a graph may do without these
+        chosen[part] = nothing if picked == _NONE else picked
+    return chosen
 
 
 def _review(incoming: Incoming) -> None:
@@ -241,20 +218,16 @@ def _review(incoming: Incoming) -> None:
 
 
 def _create(incoming: Incoming, name: str) -> None:
-    try:
+    with errors_shown(go_on=True):
         with st.spinner("Creating the project …"):
             created = Workspace.create(name.strip(), incoming.reading(), owner=state.analyst())
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
-        return
-    incoming.discard()
-    st.query_params.pop(_TOKEN, None)
-    open_project(created.id)
+        incoming.discard()
+        st.query_params.pop(_TOKEN, None)
+        open_project(created.id)
 
 
 def show_report(report: Report) -> None:
     """What was found in the files, in figures and sentences."""
-    truth = report.truth_counts or {}
     figures = {
         "Nodes": f"{report.n_nodes:,}",
         "Edges": f"{report.n_edges:,}",
@@ -264,31 +237,16 @@ def show_report(report: Report) -> None:
     for column, (title, value) in zip(st.columns(len(figures)), figures.items()):
         column.metric(title, value, border=True)
     notes = [literal(note) for note in report.notes]
-    if truth:
-        words = ", ".join(f"{count:,} {word}" for word, count in truth.items())
+    if report.truth_counts:
+        words = ", ".join(f"{count:,} {word}" for word, count in report.truth_counts.items())
         notes.append(f"Known answers (kept apart from the model): {words}.")
     st.markdown("\n".join(f"- {note}" for note in notes))
     if report.columns:
         with st.expander(f"Columns ({len(report.columns)})"):
-            st.dataframe(
-                [
-                    {
-                        "column": c.name,
-                        "kind": c.kind,
-                        "missing": c.missing,
-                        "example": c.example,
-                        "features": c.features,
-                    }
-                    for c in report.columns
-                ],
-                hide_index=True,
-            )
+            st.dataframe(pd.DataFrame(report.columns).rename(columns={"name": "column"}), hide_index=True)
     if report.dropped:
         with st.expander(f"Rows left out ({len(report.dropped)})"):
-            st.dataframe(
-                [{"file": d.file, "line": d.line, "reason": d.reason} for d in report.dropped],
-                hide_index=True,
-            )
+            st.dataframe(pd.DataFrame(report.dropped), hide_index=True)
     with st.expander("Full report"):
         st.code(report.text(), language=None)
 

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from gadcore.insight.comparison import auc_text
 from gadcore.records import ProjectInfo, RunInfo
-from gadcore.workspace import Workspace
+from gadcore.workspace import Workspace, auc_text
 from pages.common import palette, state
-from pages.common.page import errors_shown
+from pages.common.page import LABEL, errors_shown
 
-LABEL_PAGE = "pages/1_Label.py"
 DEMO = "demo"
 _PER_ROW = 3
 _CSS = Path(__file__).with_name("home.css")
@@ -49,7 +47,7 @@ def show_welcome() -> None:
 def open_project(project_id: str) -> None:
     """Go to the labelling screen of a project."""
     state.choose_project(project_id)
-    st.switch_page(LABEL_PAGE, query_params={"project": project_id})
+    st.switch_page(LABEL, query_params={"project": project_id})
 
 
 def open_demo() -> None:
@@ -84,9 +82,7 @@ def _delete(project: ProjectInfo) -> None:
     st.caption("This cannot be undone. Export the labels first if anyone may need them.")
     if st.button("Delete for good", key=f"delete-{project.id}", type="primary", icon=":material/delete:"):
         with errors_shown(go_on=True):
-            Workspace.delete(project.id)
-            state.forget_workspaces()
-            state.leave_project()
+            state.delete_project(project.id)
             st.toast(f"{project.name} was deleted.")
             st.rerun()
 

@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pages.common import palette
-
-Array = npt.NDArray[Any]
+from pages.common.figures import Array
 
 VERDICT_TITLE = "verdict"
 _MOVEMENT_SCALE = [(0.0, palette.NORMAL), (0.5, "#B9BEC4"), (1.0, palette.ANOMALOUS)]
@@ -32,41 +31,26 @@ class Colouring:
     @property
     def colour_axis(self) -> dict[str, Any]:
         """plotly's shared colour axis, with a bar for numbers and none for categories."""
-        return {
-            "colorscale": [list(stop) for stop in self.scale],
-            "cmin": self.low,
-            "cmax": self.high,
-            "showscale": not self.categories,
-            "colorbar": {
-                "title": {"text": self.title, "side": "right"},
-                "thickness": 10,
-                "len": 0.8,
-                "outlinewidth": 0,
-                "ticksuffix": self.unit,
-            },
-        }
+        title = {"text": self.title, "side": "right"}
+        bar = {"title": title, "thickness": 10, "len": 0.8, "outlinewidth": 0, "ticksuffix": self.unit}
+        scale = {"colorscale": [list(stop) for stop in self.scale], "cmin": self.low, "cmax": self.high}
+        return {**scale, "showscale": not self.categories, "colorbar": bar}
 
     def colour(self, code: int) -> str:
         return self.scale[2 * code][1]
 
 
 def by_score(percentile: Array) -> Colouring:
-    return Colouring(
-        "score percentile", np.asarray(percentile, np.float32), palette.SCORE_SCALE, 0.0, 100.0, unit=" %"
-    )
+    values = np.asarray(percentile, np.float32)
+    return Colouring("score percentile", values, palette.SCORE_SCALE, 0.0, 100.0, unit=" %")
 
 
 def by_verdict(verdicts: Array) -> Colouring:
     """``verdicts`` as in ``Labels.as_array``."""
-    code = {1: 0, 0: 1, -2: 2, -1: 3}
-    codes = np.array([code[v] for v in (-2, -1, 0, 1)], np.float32)[np.asarray(verdicts, np.int64) + 2]
+    codes = np.array([2, 3, 1, 0], np.float32)[np.asarray(verdicts, np.int64) + 2]  # of -2, -1, 0, 1
     words = ("anomalous", "normal", "unsure", None)
-    return _categories(
-        VERDICT_TITLE,
-        codes,
-        [palette.VERDICT_WORDS[w] for w in words],
-        [palette.VERDICT_COLOURS[w] for w in words],
-    )
+    named, coloured = ([each[w] for w in words] for each in (palette.VERDICT_WORDS, palette.VERDICT_COLOURS))
+    return _categories(VERDICT_TITLE, codes, named, coloured)
 
 
 def by_movement(before: Array, after: Array) -> Colouring:
@@ -87,8 +71,7 @@ def by_attribute(column: pd.Series[Any] | pd.DataFrame | Any, title: str) -> Col
     text = column.astype("string").fillna("(empty)")
     counts = text.value_counts()
     named = sorted(counts.index[: len(palette.CATEGORIES)], key=lambda value: (-counts[value], value))
-    words = [str(value) for value in named]
-    colours = list(palette.CATEGORIES[: len(words)])
+    words, colours = [str(value) for value in named], list(palette.CATEGORIES[: len(named)])
     if len(counts) > len(named):
         words.append(f"other ({len(counts) - len(named):,} values)")
         colours.append(palette.OTHER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,18 @@ from streamlit.delta_generator import DeltaGenerator
 
 from gadcore.graph import Graph
 from gadcore.records import RunInfo
-from gadcore.store import Result
-from gadcore.workspace import Workspace
+from gadcore.workspace import Result, Workspace
 from pages.common import state
-from pages.common.figures import MAX_POINTS
-from pages.common.page import errors_shown
+from pages.common.figures import MAX_POINTS, Array
+from pages.common.page import LABEL, TRAIN, errors_shown, info
 from pages.label.linked_map import LAYOUTS
 from pages.map import colours, views
 from pages.map.figure import MapFigure, map_figure
 from pages.map.panel import panel
-from pages.map.selection import Selection, chosen_rows, ids_of, is_click
-from pages.map.waiting import LABEL, layout_progress, no_embedding, no_result
+from pages.map.selection import Selection, chosen_rows, is_click
 
 VIEWS = {"map": "Map", "radius": "Hypersphere", "before": "Before / after"}
 HEIGHT = 650
-Array = npt.NDArray[Any]
 _SCORE, _VERDICT, _MOVED = "Score", "Verdict", "Moved since the run before"
 
 
@@ -44,9 +42,9 @@ def show_map_page(workspace: Workspace) -> None:
     """The page below its title."""
     result = workspace.runs.result()
     if result is None:
-        no_result(workspace)
+        _no_result(workspace)
     elif result.embedding is None:
-        no_embedding(workspace, result.info.model, result.info.number)
+        _no_embedding(result.info)
     else:
         _explorer(workspace)
 
@@ -74,11 +72,6 @@ def _earlier(workspace: Workspace, result: Result) -> list[RunInfo]:
     return sorted(done, key=lambda run: run.model != info.model)
 
 
-def _has_map(workspace: Workspace, run: RunInfo) -> bool:
-    found = workspace.runs.result(run.id)
-    return found is not None and found.embedding is not None
-
-
 def _controls(workspace: Workspace, result: Result) -> MapChoice:
     earlier = _earlier(workspace, result)
     view_box, kind_box, colour_box = st.columns([1.3, 1, 1.2])
@@ -89,7 +82,7 @@ def _controls(workspace: Workspace, result: Result) -> MapChoice:
     if view == "before":
         before = colour_box.selectbox(
             "Compare with",
-            [run for run in earlier if _has_map(workspace, run)],
+            [run for run in earlier if getattr(workspace.runs.result(run.id), "embedding", None) is not None],
             format_func=lambda run: f"run {run.number} ({run.model}, {run.normal + run.anomalous} labels)",
             key="map-before",
             placeholder="no earlier run",
@@ -112,11 +105,11 @@ def _one_of(box: DeltaGenerator, title: str, options: dict[str, str], key: str, 
 def _chart(workspace: Workspace, result: Result, look: MapChoice, selection: Selection) -> None:
     positions = _positions(workspace, look.kind, result.info.id)
     if positions is None:
-        st.info("The layout of this run is missing. Train again on the Train page.", icon=":material/info:")
+        info("The layout of this run is missing. Train again on the Train page.")
         return
     if look.view == "before" and look.before is None:
         only = "There is only one run with a map so far. Label some nodes and retrain"
-        st.info(f"{only}: then this view shows what moved.", icon=":material/info:")
+        info(f"{only}: then this view shows what moved.")
         return
     verdicts = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
     on_map = look.view == "map"
@@ -148,36 +141,28 @@ def _say_what_is_left_out(n: int, outside: int) -> None:
 def _positions(workspace: Workspace, kind: str, run_id: str) -> Array | None:
     """The layout asked for; while it is being made, say so and give the PCA."""
     if (found := workspace.runs.layout(kind, run_id)) is not None:
-        return np.asarray(found)
+        return found
     if workspace.runs.layout_state(kind, run_id)[0] == "none":
         workspace.runs.request_layout(kind, run_id)
-    layout_progress(workspace, kind, run_id)
-    fallback = workspace.runs.layout("pca", run_id)
-    return None if fallback is None else np.asarray(fallback)
+    _layout_progress(workspace, kind, run_id)
+    return workspace.runs.layout("pca", run_id)
 
 
 def _figure(
-    workspace: Workspace,
-    result: Result,
-    look: MapChoice,
-    positions: Array,
-    verdicts: Array,
-    selection: Selection,
+    workspace: Workspace, result: Result, look: MapChoice, positions: Array, verdicts: Array, taken: Selection
 ) -> MapFigure | None:
-    graph, names = workspace.graph, names_of(workspace.graph)
-    percentile = np.asarray(result.percentile)
+    graph, names, percentile = workspace.graph, names_of(workspace.graph), result.percentile
     if look.view == "radius":
         if result.radius is None:
             st.info("This run's model has no centre c, so there is no hypersphere to show.")
             return None
-        radius = np.asarray(result.radius)
-        return views.radius_figure(radius, positions, percentile, verdicts, names, height=HEIGHT)
+        return views.radius_figure(result.radius, positions, percentile, verdicts, names, height=HEIGHT)
     if look.view == "before" and look.before is not None:
         return _before_after(workspace, result, look, positions, verdicts, names)
     # the same figure as long as these are the same: see Selection.rings
     places = hash(positions[:100].tobytes())
-    shows = (look, result.info.id, places, hash(verdicts.tobytes()), selection.generation)
-    ringed = graph.indices_of(selection.rings(shows))
+    shows = (look, result.info.id, places, hash(verdicts.tobytes()), taken.generation)
+    ringed = graph.indices_of(taken.rings(shows))
     colouring = _colouring(workspace, look, percentile, verdicts)
     return map_figure(
         positions, percentile, verdicts, names, selected=ringed, colouring=colouring, height=HEIGHT
@@ -190,13 +175,13 @@ def _before_after(
     run = look.before
     earlier = workspace.runs.result(run.id) if run else None
     if run is None or earlier is None:
-        st.info("The earlier run has no scores any more. Choose another one.", icon=":material/info:")
+        info("The earlier run has no scores any more. Choose another one.")
         return None
     before = _positions(workspace, look.kind, run.id)
     if before is None or len(before) != len(after):
-        st.info(f"Run {run.number} has no map. Choose another one.", icon=":material/info:")
+        info(f"Run {run.number} has no map. Choose another one.")
         return None
-    percentiles = np.asarray(earlier.percentile), np.asarray(result.percentile)
+    percentiles = earlier.percentile, result.percentile
     titles = f"Run {run.number}", f"Run {result.info.number}"
     return views.before_after_figure(before, after, percentiles, verdicts, names, titles, height=HEIGHT)
 
@@ -209,7 +194,7 @@ def _colouring(
     if look.colour == _MOVED and look.before is not None:
         earlier = workspace.runs.result(look.before.id)
         if earlier is not None:
-            return colours.by_movement(np.asarray(earlier.percentile), percentile)
+            return colours.by_movement(earlier.percentile, percentile)
     table = workspace.graph.node_table
     if look.colour in table:
         return colours.by_attribute(table[look.colour], look.colour)
@@ -223,7 +208,7 @@ def _follow(
     rows = chosen_rows(drawn, event, positions)
     if not len(rows):
         return
-    nodes = ids_of(workspace.graph, rows)
+    nodes = [str(node) for node in workspace.graph.node_ids[rows]]
     if is_click(event):
         selection.generation += 1  # the chart starts afresh when the analyst comes back
         state.open_case(nodes[0])
@@ -239,3 +224,61 @@ def names_of(graph: Graph) -> npt.NDArray[np.object_]:
     column = graph.node_table[graph.label_column].to_numpy(dtype=object, na_value=None)
     filled = [isinstance(name, str) and bool(name.strip()) for name in column]
     return np.where(filled, column, ids.astype(str))
+
+
+def _no_result(workspace: Workspace) -> None:
+    """No run has ended yet: show the one under way, or offer to start the first."""
+    if workspace.runs.active() is not None:
+        _first_run(workspace)
+        return
+    last = next(iter(workspace.runs.all()), None)
+    if last is not None and last.message:
+        st.error(f"Run {last.number} ended without scores: {last.message}", icon=":material/error:")
+    info("There is no map yet: the nodes have not been ranked. The first ranking needs no labels.")
+    if st.button("Rank the nodes now", type="primary", icon=":material/play_arrow:"):
+        workspace.runs.ensure_ranked()
+        st.rerun()
+    st.page_link(TRAIN, label="Choose a model on the Train page", icon=":material/tune:")
+
+
+@st.fragment(run_every=0.7)
+def _first_run(workspace: Workspace) -> None:
+    run = workspace.runs.active()
+    if run is None:
+        st.rerun()
+    elif run.epochs:
+        share = min(1.0, run.epoch / run.epochs)
+        st.progress(share, text=f"First ranking: {run.stage}, epoch {run.epoch:,} of {run.epochs:,}")
+    else:
+        doing = f"The first ranking is {run.status}: {run.stage or 'the worker is starting'}"
+        st.info(f"{doing}. The map appears by itself.", icon=":material/hourglass_top:")
+
+
+def _no_embedding(run: RunInfo) -> None:
+    """The model of the run in use places nodes on no map."""
+    info(
+        f"Run {run.number} was made with the model “{run.model}”, which gives scores but no embedding, "
+        "so there is no map of it. Train an+ or an, or go back to an earlier run."
+    )
+    st.page_link(TRAIN, label="Go to the Train page", icon=":material/tune:")
+    st.page_link(LABEL, label="Go on labelling", icon=":material/label:")
+
+
+@st.fragment(run_every=1.0)
+def _layout_progress(workspace: Workspace, kind: str, run_id: str) -> None:
+    """How far a layout is; the page is drawn anew when it is there."""
+    status, message = workspace.runs.layout_state(kind, run_id)
+    title = f"{LAYOUTS[kind]} of run {workspace.runs.get(run_id).number}"
+    if status == "done":
+        st.rerun()
+    elif status == "failed":
+        st.error(f"{title} could not be made: {message or 'no reason was given'}", icon=":material/error:")
+        if st.button("Try again", key=f"again-{kind}-{run_id}", icon=":material/refresh:"):
+            state.forget(f"layout-asked:{run_id}:{kind}")
+            workspace.runs.request_layout(kind, run_id)
+            st.rerun()
+    else:
+        asked = state.made_once(f"layout-asked:{run_id}:{kind}", monotonic)
+        doing = "waits for its turn" if status == "queued" else "is being worked out"
+        since = f"asked for {monotonic() - asked:.0f} s ago"
+        st.info(f"{title} {doing} ({since}); PCA is shown meanwhile.", icon=":material/hourglass_top:")

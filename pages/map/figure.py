@@ -16,10 +16,9 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from pages.common import palette
-from pages.common.figures import MAX_POINTS, plain, tidy
+from pages.common.figures import MAX_POINTS, Array, plain, tidy
 from pages.map.colours import VERDICT_TITLE, Colouring, by_score
 
-Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 Names = Sequence[str] | Array
 
@@ -73,12 +72,7 @@ class MapFigure:
 
 
 def shown_rows(
-    percentile: Array | None,
-    verdicts: Array,
-    keep: Sequence[int] | IntArray = (),
-    *,
-    limit: int = MAX_POINTS,
-    seed: int = 0,
+    percentile: Array | None, verdicts: Array, keep: Sequence[int] | IntArray = (), limit: int = MAX_POINTS
 ) -> IntArray:
     """Rows drawn as points: all up to ``limit``; beyond, ``keep``, labelled, top and random ones."""
     n = len(verdicts)
@@ -92,7 +86,7 @@ def shown_rows(
     rest = np.flatnonzero(~chosen)
     room = limit - (n - len(rest))
     if room > 0:
-        chosen[np.random.default_rng(seed).choice(rest, room, replace=False)] = True
+        chosen[np.random.default_rng(0).choice(rest, room, replace=False)] = True
     return np.flatnonzero(chosen)
 
 
@@ -156,16 +150,12 @@ def _legend_entries(verdicts: Array, colouring: Colouring) -> list[go.Scatter]:
     """Entries of their own: plotly draws those of coloured points black. Shapes first, then categories."""
     entries = []
     for code, verdict in reversed(_CODES):
-        count = int((verdicts == code).sum())
-        if count:
+        if count := int((verdicts == code).sum()):
             name, colour = f"{palette.VERDICT_WORDS[verdict]} ({count:,})", palette.VERDICT_COLOURS[verdict]
             entries.append(_legend_entry(name, colour, palette.PLOT_SYMBOLS[verdict]))
-    if colouring.title != VERDICT_TITLE:
-        entries += [
-            _legend_entry(word, colouring.colour(code), "circle")
-            for code, word in enumerate(colouring.categories)
-        ]
-    return entries
+    categories = () if colouring.title == VERDICT_TITLE else colouring.categories
+    named = ((word, colouring.colour(code)) for code, word in enumerate(categories))
+    return [*entries, *(_legend_entry(word, colour, "circle") for word, colour in named)]
 
 
 def marks(x: Array, y: Array, at: IntArray, names: Names, **look: Any) -> go.Scattergl:

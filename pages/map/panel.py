@@ -73,9 +73,8 @@ def _verdicts(workspace: Workspace, selection: Selection) -> None:
             if st.button(palette.VERDICT_WORDS[verdict.value], key=f"map-{verdict}", disabled=blocked):
                 _mark(workspace, selection, verdict, overrule=overrule, note=note.strip(), weight=rule.value)
                 st.rerun()
-    if workspace.verdicts.can_undo(state.analyst()) and st.button(
-        "Undo my last verdicts", icon=":material/undo:"
-    ):
+    undo = workspace.verdicts.can_undo(state.analyst())
+    if undo and st.button("Undo my last verdicts", icon=":material/undo:"):
         taken = len(workspace.verdicts.undo(state.analyst()))
         st.toast(f"{taken:,} verdict{'s' * (taken != 1)} taken back.", icon=":material/undo:")
         st.rerun()
@@ -87,20 +86,16 @@ def _to_mark(workspace: Workspace, selection: Selection) -> tuple[bool, int]:
     if not own:
         return False, n
     which = "the one that has" if own == 1 else f"the {own:,} that have"
-    overrule = st.checkbox(
-        f"Also change {which} a verdict",
-        key="map-overrule",
-        help="Somebody looked at them one by one. Otherwise they keep their verdict.",
-    )
+    about = "Somebody looked at them one by one. Otherwise they keep their verdict."
+    overrule = st.checkbox(f"Also change {which} a verdict", key="map-overrule", help=about)
     return overrule, n if overrule else n - own
 
 
 def _mark(workspace: Workspace, selection: Selection, verdict: Verdict, **values: Any) -> None:
     """Record the verdict and say how many nodes got it."""
+    values |= {"analyst": state.analyst(), "source": "map"}
     try:
-        events = workspace.verdicts.record_group(
-            selection.nodes, verdict, analyst=state.analyst(), source="map", **values
-        )
+        events = workspace.verdicts.record_group(selection.nodes, verdict, **values)
     except LabelError as error:
         st.toast(str(error), icon=":material/info:")
         return

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.graph import Graph, IntArray
+from gadcore.graph import IntArray
+from pages.common.figures import Array
 from pages.map.figure import MapFigure
-
-Array = npt.NDArray[Any]
 
 
 @dataclass
@@ -77,7 +76,3 @@ def in_polygon(points: Array, x: Sequence[float], y: Sequence[float]) -> npt.NDA
     mask = np.zeros(len(points), dtype=bool)
     mask[near] = odd
     return mask
-
-
-def ids_of(graph: Graph, rows: IntArray) -> list[str]:
-    return [str(graph.node_ids[row]) for row in rows]

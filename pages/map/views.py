@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from pages.common import palette
-from pages.common.figures import plain
+from pages.common.figures import Array, plain
 from pages.map.colours import by_score
 from pages.map.figure import IntArray, MapFigure, Names, bare_axes, density, frame, marks, shown_rows
-
-Array = npt.NDArray[Any]
 
 INSIDE = 0.95  # share of the nodes marked normal that the drawn circle holds
 ENOUGH = 5  # labels of one kind for a density of their own
@@ -32,13 +28,7 @@ def boundary(radius: Array, verdicts: Array) -> tuple[float, str]:
 
 
 def radius_figure(
-    radius: Array,
-    positions: Array,
-    percentile: Array,
-    verdicts: Array,
-    names: Names,
-    *,
-    height: int = 560,
+    radius: Array, positions: Array, percentile: Array, verdicts: Array, names: Names, height: int = 560
 ) -> MapFigure:
     """Distance ‖h − c‖ of every node: as a disc around c, and as densities by verdict.
 
@@ -74,9 +64,8 @@ def _radius_axes(figure: go.Figure, xy: Array, radius: Array, edge: float) -> No
     figure.update_xaxes(range=[low[0], high[0]], row=1, col=1)
     figure.update_yaxes(range=[low[1], high[1]], scaleanchor="x", scaleratio=1, row=1, col=1)
     reach = 1.06 * max(edge, float(np.quantile(radius, 0.997)))
-    figure.update_xaxes(
-        range=[0, reach], title_text="distance to the centre c", showticklabels=True, row=2, col=1
-    )
+    told = {"title_text": "distance to the centre c", "showticklabels": True}
+    figure.update_xaxes(range=[0, reach], **told, row=2, col=1)
     figure.update_yaxes(title_text="density", row=2, col=1)
 
 
@@ -139,8 +128,6 @@ def before_after_figure(
     verdicts: Array,
     names: Names,
     titles: tuple[str, str],
-    *,
-    trails: int = TRAILS,
     height: int = 560,
 ) -> MapFigure:
     """Two runs side by side on the same axes; on the right, lines lead from where a node stood before."""
@@ -148,8 +135,7 @@ def before_after_figure(
     figure = make_subplots(rows=1, cols=2, subplot_titles=[plain(t) for t in titles], horizontal_spacing=0.02)
     drawn = MapFigure(figure)
     low, high = frame(np.concatenate([before, after]), np.tile(verdicts, 2))
-    if trails:
-        drawn.add(_trails(before, after, most_moved(before, after, trails)), row=1, col=2)
+    drawn.add(_trails(before, after, most_moved(before, after)), row=1, col=2)
     for col, (positions, percentile) in enumerate(zip((before, after), percentiles), start=1):
         xy = np.asarray(positions, np.float32)
         colouring = by_score(percentile)

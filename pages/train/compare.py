@@ -9,8 +9,8 @@ import streamlit as st
 
 from gadcore.records import QueueRow, RunInfo
 from gadcore.workspace import Workspace
-from pages.common.figures import score_scatter
-from pages.common.page import errors_shown
+from pages.common.figures import score_scatter, show
+from pages.common.page import errors_shown, info
 from pages.home.projects import literal
 from pages.train.runs import title_of
 
@@ -19,21 +19,17 @@ _LISTED = 10
 
 def show_comparison(workspace: Workspace) -> None:
     """Choose two finished runs and see what changed between them."""
-    done = sorted((run for run in workspace.runs.all() if run.status == "done"), key=lambda r: -r.number)
+    done = [run for run in workspace.runs.all() if run.status == "done"]
     if len(done) < 2:
         needed = "Comparing needs two finished runs. Label a few nodes and train again"
-        st.info(f"{needed}: the change is shown here.", icon=":material/info:")
+        info(f"{needed}: the change is shown here.")
         return
     names = {run.number: run for run in done}
     one, two, three = st.columns(3)
-    numbers = list(names)
-    first, second = (numbers.index(run.number) for run in _worth_comparing(done))
-
-    def told(number: int) -> str:
-        return f"Run {number} · {title_of(names[number])}"
-
-    before = one.selectbox("Before", numbers, index=first, key="before", format_func=told)
-    after = two.selectbox("After", numbers, index=second, key="after", format_func=told)
+    first, second = map(done.index, _worth_comparing(done))
+    told: dict[str, Any] = {"format_func": lambda number: f"Run {number} · {title_of(names[number])}"}
+    before = one.selectbox("Before", list(names), index=first, key="before", **told)
+    after = two.selectbox("After", list(names), index=second, key="after", **told)
     n = workspace.graph.n_nodes
     k = int(three.number_input("Top k", min_value=1, max_value=n, value=min(100, n), key="k"))
     with errors_shown(go_on=True):
@@ -59,7 +55,8 @@ def _comparison(workspace: Workspace, before: RunInfo, after: RunInfo, k: int) -
     for column, (title, value, help) in zip(st.columns(3), figures):
         column.metric(title, value, help=help, border=True)
     picture, lists = st.columns([3, 2])
-    picture.plotly_chart(score_scatter(found), key="scatter", config={"displayModeBar": False})
+    with picture:
+        show(score_scatter(found), "scatter")
     for tab, rows in zip(lists.tabs(["Risen most", "Fallen most"]), (found.risen, found.fallen)):
         with tab:
             _movers(rows)

@@ -8,9 +8,10 @@ import streamlit as st
 
 from gadcore.detectors import BOTH, NORMAL_ONLY, REGISTRY
 from gadcore.detectors.specs import Parameter
-from gadcore.errors import GadError
 from gadcore.workspace import Workspace
-from pages.train.runs import watch_newest
+from pages.common import state
+from pages.common.page import errors_shown
+from pages.train.runs import SHOWN
 
 DEFAULT_MODEL = next(iter(REGISTRY))
 FIRST = ("encoder", "lambda_", "eta", "k", "depth", "epochs")  # always in sight; the others are under "More"
@@ -25,9 +26,7 @@ _NEEDS = {
 def show_form(workspace: Workspace) -> None:
     """Model, its own parameters, device and the button; only what the chosen model has."""
     busy = workspace.runs.active() is not None
-    model = st.selectbox(
-        "Model", list(REGISTRY), format_func=lambda name: f"{REGISTRY[name].title}", key="model"
-    )
+    model = st.selectbox("Model", list(REGISTRY), format_func=lambda name: REGISTRY[name].title, key="model")
     st.caption(_NEEDS.get(REGISTRY[model].needs, "Ranks with any labels, or none."))
     parameters = shown_parameters(model)
     chosen = {about.name: _field(model, about) for about in parameters if about.name in FIRST}
@@ -49,7 +48,10 @@ def show_form(workspace: Workspace) -> None:
     ):
         defaults = {about.name: about.default for about in parameters}
         changed = {name: value for name, value in chosen.items() if value != defaults[name]}
-        _start(workspace, model, changed, device, int(seed))
+        with errors_shown(go_on=True):
+            workspace.runs.start(model, params=changed, device=device, seed=int(seed))
+            state.forget(SHOWN)
+            st.rerun()
 
 
 def shown_parameters(model: str) -> list[Parameter]:
@@ -63,47 +65,31 @@ def shown_parameters(model: str) -> list[Parameter]:
     return list(dict.fromkeys([*first, *(about for about in plain if about.help), *plain]))
 
 
-def _start(workspace: Workspace, model: str, params: dict[str, Any], device: str, seed: int) -> None:
-    try:
-        workspace.runs.start(model, params=params, device=device, seed=seed)
-    except GadError as error:
-        st.error(str(error), icon=":material/error:")
-        return
-    watch_newest()
-    st.rerun()
-
-
 def missing_labels(workspace: Workspace, model: str) -> str:
     """What a model still needs before it can be trained, or an empty text."""
-    counts, needs = workspace.verdicts.counts(), REGISTRY[model].needs
+    counts, needs, title = workspace.verdicts.counts(), REGISTRY[model].needs, REGISTRY[DEFAULT_MODEL].title
     if needs == BOTH and not (counts["normal"] and counts["anomalous"]):
         return (
             f"This model needs labels of both kinds; there are {counts['normal']} normal and "
-            f"{counts['anomalous']} anomalous. Label more nodes, or train {REGISTRY[DEFAULT_MODEL].title}."
+            f"{counts['anomalous']} anomalous. Label more nodes, or train {title}."
         )
     if needs == NORMAL_ONLY and not counts["normal"]:
-        title = REGISTRY[DEFAULT_MODEL].title
         return f"This model needs a normal label; there is none. Label one, or train {title}."
     return ""
 
 
 def _field(model: str, about: Parameter) -> Any:
     """A widget that fits the parameter's type; the model's name in the key keeps models apart."""
-    default, key = about.default, f"{model}-{about.name}"
+    default = about.default
+    look: dict[str, Any] = {"key": f"{model}-{about.name}", "help": about.help or None}
     if about.options:
         options = list(about.options) if default in about.options else [default, *about.options]
-        return st.selectbox(about.title, options, index=options.index(default), key=key, help=about.help)
+        return st.selectbox(about.title, options, index=options.index(default), **look)
     if isinstance(default, bool):
-        return st.toggle(about.title, value=default, key=key, help=about.help or None)
-    if isinstance(default, int):
-        least = None if about.least is None else int(about.least)
-        return int(
-            st.number_input(about.title, value=default, min_value=least, step=1, key=key, help=about.help)
-        )
-    if isinstance(default, float):
-        return float(
-            st.number_input(
-                about.title, value=default, min_value=about.least, key=key, help=about.help, format="%g"
-            )
-        )
-    return st.text_input(about.title, value=default, key=key, help=about.help or None)
+        return st.toggle(about.title, value=default, **look)
+    if isinstance(default, int | float):
+        number: Any = type(default)
+        least = None if about.least is None else number(about.least)
+        look |= {"step": 1} if number is int else {"format": "%g"}
+        return number(st.number_input(about.title, value=default, min_value=least, **look))
+    return st.text_input(about.title, value=default, **look)

@@ -7,11 +7,10 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from gadcore.loop.audit import MEASURED, AuditReport, Interval
-from gadcore.workspace import Workspace
+from gadcore.workspace import MEASURED, AuditReport, Interval, Workspace
 from pages.common import palette
 from pages.common.audit_words import counted, since_hit_words
-from pages.common.figures import tidy
+from pages.common.figures import show, tidy
 from pages.common.page import figure_cards
 
 _LIST = 100  # cases of the list whose precision is shown first
@@ -39,8 +38,7 @@ def show_left(workspace: Workspace) -> None:
     )
     figure_cards(figures)
     if report.left is not None and report.left_interval is not None:
-        figure = left_figure(report.found, report.left, report.left_interval)
-        st.plotly_chart(figure, key="insight-left", config={"displayModeBar": False})
+        show(left_figure(report.found, report.left, report.left_interval), "insight-left")
     say, icon = (st.success, ":material/flag:") if report.stop else (st.info, ":material/info:")
     say(report.hint, icon=icon)
     st.caption(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.detectors import REGISTRY
-from gadcore.insight.comparison import auc_text
 from gadcore.records import RunInfo
-from gadcore.workspace import Workspace
+from gadcore.workspace import Workspace, auc_text
 from pages.common import state
-from pages.common.figures import curves_figure
-from pages.common.page import errors_shown
+from pages.common.figures import curves_figure, show
+from pages.common.page import errors_shown, info
 from pages.home.projects import ago, literal
 
 _STATUS = {
@@ -21,47 +20,29 @@ _STATUS = {
     "cancelled": (":material/block:", "orange"),
 }
 _NEWEST = 6  # runs listed at once
-_SHOWN = "train-shown-run"  # the run whose curves are looked at
+SHOWN = "train-shown-run"  # names the run whose curves are looked at; the newest when forgotten
 
 
 def show_progress(workspace: Workspace) -> None:
     """The run at work, refreshed twice a second; without one, the curves of the run last looked at."""
     live = workspace.runs.active()
-    every = 0.5 if live else None
-
-    @st.fragment(run_every=every)
-    def progress() -> None:
-        now = workspace.runs.active()
-        if _stand(now) != _stand(live):
-            st.rerun()  # it started, ended, or another one did: the whole page follows
-        shown = now or _looked_at(workspace)
-        if shown is None:
-            first = "No run yet. Train the default model: it ranks every node, even without a label."
-            st.info(first, icon=":material/info:")
-        else:
-            _progress(workspace, shown)
-
-    progress()
+    st.fragment(_follow, run_every=0.5 if live else None)(workspace, live)
 
 
-def _stand(run: RunInfo | None) -> tuple[str, str] | None:
-    return (run.id, run.status) if run else None
+def _follow(workspace: Workspace, live: RunInfo | None) -> None:
+    now = workspace.runs.active()
+    if (now and (now.id, now.status)) != (live and (live.id, live.status)):
+        st.rerun()  # it started, ended, or another one did: the whole page follows
+    if shown := now or _looked_at(workspace):
+        _progress(workspace, shown)
+    else:
+        info("No run yet. Train the default model: it ranks every node, even without a label.")
 
 
 def _looked_at(workspace: Workspace) -> RunInfo | None:
     """The run chosen in the list, otherwise the newest."""
-    runs = workspace.runs.all()
-    chosen = state.remembered(_SHOWN, None)
-    return next((run for run in runs if run.id == chosen), newest(runs))
-
-
-def watch_newest() -> None:
-    """Look at the newest run again, whichever was chosen in the list."""
-    state.forget(_SHOWN)
-
-
-def newest(runs: list[RunInfo]) -> RunInfo | None:
-    return max(runs, key=lambda run: run.number, default=None)
+    runs, chosen = workspace.runs.all(), state.remembered(SHOWN)
+    return next((run for run in runs if run.id == chosen), next(iter(runs), None))
 
 
 def _progress(workspace: Workspace, run: RunInfo) -> None:
@@ -79,8 +60,7 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         failed = run.status == "failed"
         say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
         say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
-    curves = curves_figure(workspace.runs.history(run.id))
-    st.plotly_chart(curves, key="curves", config={"displayModeBar": False})
+    show(curves_figure(workspace.runs.history(run.id)), "curves")
     st.caption(figures_text(run))
 
 
@@ -124,7 +104,7 @@ def _badge(run: RunInfo) -> None:
 
 def show_runs(workspace: Workspace) -> None:
     """All runs, newest first: figures, roll back, delete."""
-    runs = sorted(workspace.runs.all(), key=lambda r: -r.number)
+    runs = workspace.runs.all()
     if not runs:
         st.caption("None yet.")
     for run in runs[:_NEWEST]:
@@ -148,21 +128,17 @@ def _run_row(workspace: Workspace, run: RunInfo) -> None:
             st.markdown(f":red[{literal(run.message)}]")
     with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
         if st.button("Curves", key=f"curves-{run.number}", icon=":material/show_chart:", type="tertiary"):
-            state.remember(_SHOWN, run.id)
+            state.remember(SHOWN, run.id)
             st.rerun()
         earlier = run.status == "done" and not run.in_use
         if earlier and st.button("Use this run", key=f"use-{run.number}", icon=":material/history:"):
-            _use(workspace, run)
+            with errors_shown(go_on=True):
+                workspace.runs.use(run.id)
+                st.toast(f"The scores of run {run.number} are in use.")
+                st.rerun()
         if not run.live:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 _delete(workspace, run)
-
-
-def _use(workspace: Workspace, run: RunInfo) -> None:
-    with errors_shown(go_on=True):
-        workspace.runs.use(run.id)
-        st.toast(f"The scores of run {run.number} are in use.")
-        st.rerun()
 
 
 def _delete(workspace: Workspace, run: RunInfo) -> None:

@@ -12,7 +12,7 @@ from page_project import make_project, no_problem, page, texts
 from gadcore.studies import harness
 from gadcore.workspace.runs import Runs
 from pages.benchmark import charts
-from pages.benchmark import result_files as tables
+from pages.benchmark import paper as tables
 from pages.benchmark.measurements import result_file, result_files, setting_of, summary
 
 BENCHMARK = "pages/4_Benchmark.py"

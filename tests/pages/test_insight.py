@@ -11,8 +11,8 @@ from probe_detector import register, unregister
 
 from gadcore.insight.moved import Cause, Mover
 from gadcore.loop.audit import audit
+from pages.train.insight import causes_text
 from pages.train.left import hit_words, left_figure, left_words, precision_words, recall_words
-from pages.train.moved import causes_text
 
 TRAIN = "pages/3_Train.py"
 
@@ -168,8 +168,8 @@ def test_a_second_look_keeps_the_verdict_and_is_done(home) -> None:
 
 def test_a_case_opens_on_the_label_page(home, monkeypatch) -> None:
     asked, left_for = [], []
-    monkeypatch.setattr("pages.train.settling.state.open_case", asked.append)
-    monkeypatch.setattr("pages.train.settling.st.switch_page", left_for.append)
+    monkeypatch.setattr("pages.train.insight.state.open_case", asked.append)
+    monkeypatch.setattr("pages.train.insight.st.switch_page", left_for.append)
     app = page(TRAIN, disputed_project())
     app.button(key="open-look-n000").click().run()
     no_problem(app)

@@ -8,11 +8,10 @@ from page_project import make_project, no_problem, page, texts
 from gadcore.practice import simulated
 from gadcore.practice.person import Score, begin, copies
 from gadcore.studies import harness
-from gadcore.studies.loop_tables import Line
 from gadcore.workspace import Workspace
 from gadcore.workspace.runs import Runs
 from pages.benchmark.discovery import LOOKS, PERSON
-from pages.benchmark.person import _mistakes, _shortened, scores_table
+from pages.benchmark.practice import _line, _mistakes, scores_table
 from pages.common import state
 from pages.home.projects import card_html
 
@@ -110,8 +109,8 @@ def test_the_table_of_people_has_the_highest_hit_rate_first() -> None:
 
 
 def test_simulated_curves_are_drawn_as_far_as_people_have_come() -> None:
-    line = Line([0, 10, 20, 30], [0, 1, 2, 3], [0.0] * 4, 1)
-    assert _shortened(line, 20).labels == [0, 10, 20]
+    curve = {"labels": [0, 10, 20, 30], "found": [0, 1, 2, 3]}
+    assert _line(curve, "found", 20).labels == [0, 10, 20]
 
 
 def test_wrong_verdicts_have_a_colour_of_their_own() -> None:
