@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,17 +36,9 @@ def project_info(store: Store, row: Any) -> ProjectInfo:
     events = store.events(row.id).view().current.values()
     counts = {verdict.value: sum(event.verdict is verdict for event in events) for verdict in Verdict}
     runs = store.runs.of_project(row.id)
-    created: datetime = row.created_at
+    kept = {key: value for key, value in row._mapping.items() if key not in ("run_in_use", "n_events")}
     return ProjectInfo(
-        id=row.id,
-        name=row.name,
-        owner=row.owner,
-        created_at=created,
-        n_nodes=row.n_nodes,
-        n_edges=row.n_edges,
-        n_features=row.n_features,
-        fingerprint=row.fingerprint,
-        has_truth=row.has_truth,
+        **kept,
         last_run=_telling(runs),
         practice_of=store.projects.preference(row.id, PRACTICE, {}).get("name", ""),
         **counts,
