@@ -34,14 +34,12 @@ def projects(settings: Settings) -> list[ProjectInfo]:
 def project_info(store: Store, row: Any) -> ProjectInfo:
     """A project as a card: sizes, labels by verdict, last run."""
     events = store.events(row.id).view().current.values()
-    counts = {verdict.value: sum(event.verdict is verdict for event in events) for verdict in Verdict}
-    runs = store.runs.of_project(row.id)
-    kept = {key: value for key, value in row._mapping.items() if key not in ("run_in_use", "n_events")}
+    told = {key: value for key, value in row._mapping.items() if key not in ("run_in_use", "n_events")}
+    told |= {verdict.value: sum(event.verdict is verdict for event in events) for verdict in Verdict}
     return ProjectInfo(
-        **kept,
-        last_run=_telling(runs),
+        **told,
+        last_run=_telling(store.runs.of_project(row.id)),
         practice_of=store.projects.preference(row.id, PRACTICE, {}).get("name", ""),
-        **counts,
     )
 
 
