@@ -28,6 +28,7 @@ FloatArray = npt.NDArray[np.float32]
 Features = Any  # scipy CSR array or float32 ndarray
 
 _ARRAYS = ("indptr", "indices", "weights")
+_DESCRIBED = ("name", "label_column", "attribute_free", "feature_names", "feature_columns", "extra")
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,7 @@ class Graph:
     name: str = "graph"
     label_column: str | None = None  # column of node_table to show as the node's name
     attribute_free: bool = False  # X = I
-    extra: dict[str, Any] = field(
-        default_factory=dict
-    )  # encoder state needed to read nodes that arrive later
+    extra: dict[str, Any] = field(default_factory=dict)  # encoder state, for nodes that arrive later
 
     def __post_init__(self) -> None:
         n = len(self.node_ids)
@@ -151,17 +150,8 @@ class Graph:
         table = self.node_table.copy()
         table.insert(0, "\x00id", [str(i) for i in self.node_ids])
         table.to_parquet(folder / "nodes.parquet")
-        meta = {
-            "name": self.name,
-            "label_column": self.label_column,
-            "attribute_free": self.attribute_free,
-            "feature_names": self.feature_names,
-            "feature_columns": self.feature_columns,
-            "shape": self.x.shape,
-            "sparse": bool(sp.issparse(self.x)),
-            "fingerprint": self.fingerprint,
-            "extra": self.extra,
-        }
+        meta = {name: getattr(self, name) for name in (*_DESCRIBED, "fingerprint")}
+        meta |= {"shape": self.x.shape, "sparse": bool(sp.issparse(self.x))}
         (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
 
     @classmethod
@@ -176,23 +166,10 @@ class Graph:
             ) from error
         ids = table.pop("\x00id").to_numpy(dtype=object)
         n = len(ids)
-        x = (
-            _csr(folder, "x", tuple(meta["shape"]))
-            if meta["sparse"]
-            else np.load(folder / "x.npy", mmap_mode="r", allow_pickle=False)
-        )
-        graph = cls(
-            node_ids=ids,
-            adjacency=_csr(folder, "adjacency", (n, n)),
-            x=x,
-            feature_names=tuple(meta["feature_names"]),
-            feature_columns=tuple(meta["feature_columns"]),
-            node_table=table,
-            name=meta["name"],
-            label_column=meta["label_column"],
-            attribute_free=meta["attribute_free"],
-            extra=meta["extra"],
-        )
+        x = _csr(folder, "x", tuple(meta["shape"])) if meta["sparse"] else _array(folder, "x")
+        told = {name: meta[name] for name in _DESCRIBED}
+        told |= {name: tuple(meta[name]) for name in ("feature_names", "feature_columns")}
+        graph = cls(ids, _csr(folder, "adjacency", (n, n)), x, node_table=table, **told)
         graph.__dict__["fingerprint"] = meta["fingerprint"]
         return graph
 
@@ -226,11 +203,7 @@ def make_graph(
     ids = np.array([str(i) for i in node_ids], dtype=object)
     n = len(ids)
     edges = np.asarray(edges, dtype=np.int64).reshape(2, -1)
-    w = (
-        np.ones(edges.shape[1], dtype=np.float32)
-        if weights is None
-        else np.asarray(weights, dtype=np.float32)
-    )
+    w = np.ones(edges.shape[1], dtype=np.float32) if weights is None else weights
     free = x is None
     if x is None:
         x = sp.eye_array(n, dtype=np.float32, format="csr")
@@ -256,7 +229,9 @@ def _csr_arrays(matrix: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.ND
 
 
 def _csr(folder: Path, name: str, shape: tuple[int, int]) -> Any:
-    indptr, indices, data = (
-        np.load(folder / f"{name}_{part}.npy", mmap_mode="r", allow_pickle=False) for part in _ARRAYS
-    )
+    indptr, indices, data = (_array(folder, f"{name}_{part}") for part in _ARRAYS)
     return sp.csr_array((data, indices, indptr), shape=shape)
+
+
+def _array(folder: Path, name: str) -> Any:
+    return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)

@@ -104,9 +104,7 @@ class Labels:
     normal: IntArray
     anomalous: IntArray
     unsure: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    inclusion: dict[int, float] = field(
-        default_factory=dict
-    )  # node -> inclusion probability, audit draws only
+    inclusion: dict[int, float] = field(default_factory=dict)  # node -> its probability, audit draws only
     weight: dict[int, float] = field(default_factory=dict)  # node -> weight where it is not 1
     chosen: bool = False  # a query chose some of the cases by what a model said of them
 
@@ -118,10 +116,7 @@ class Labels:
         anomalous: Sequence[int] | IntArray = (),
         unsure: Sequence[int] | IntArray = (),
     ) -> Labels:
-        parts = [
-            _checked(graph, part, word)
-            for part, word in ((normal, "normal"), (anomalous, "anomalous"), (unsure, "unsure"))
-        ]
+        parts = [_checked(graph, part, word) for part, word in zip((normal, anomalous, unsure), Verdict)]
         joined = np.concatenate(parts)
         if len(np.unique(joined)) != len(joined):
             twice = [i for i, c in zip(*np.unique(joined, return_counts=True)) if c > 1]
@@ -152,10 +147,7 @@ class Labels:
             chosen |= bool(origin.strategy) and origin.inclusion_probability is None
             if event.weight != 1.0:
                 weight[node] = event.weight
-        normal, anomalous, unsure = (
-            np.array(sorted(by_verdict[v]), dtype=np.int64)
-            for v in (Verdict.NORMAL, Verdict.ANOMALOUS, Verdict.UNSURE)
-        )
+        normal, anomalous, unsure = (np.array(sorted(part), dtype=np.int64) for part in by_verdict.values())
         return cls(normal, anomalous, unsure, inclusion, weight, chosen)
 
     @classmethod
@@ -193,11 +185,7 @@ class Labels:
         rows = [
             f"{graph.node_ids[i]}\x1f{word}"
             + (f"\x1f{self.weight[i]:.6g}" if self.weight.get(i, 1.0) != 1.0 else "")
-            for part, word in (
-                (self.normal, "normal"),
-                (self.anomalous, "anomalous"),
-                (self.unsure, "unsure"),
-            )
+            for part, word in zip((self.normal, self.anomalous, self.unsure), Verdict)
             for i in part.tolist()
         ]
         return hashlib.sha256("\x1e".join(sorted(rows)).encode()).hexdigest()

@@ -30,7 +30,7 @@ from gadcore.loop.order import Scored, work_out
 from gadcore.loop.strategies import diversity_basis
 from gadcore.records import RunInfo
 from gadcore.store import Offer
-from gadcore.store.artefacts import arrays_of, history_of, versions, write_array, write_run
+from gadcore.store.artefacts import arrays_of, versions, write_array, write_run
 
 
 class Train(Kind):
@@ -74,8 +74,7 @@ class _Fit:
         project = self.info.project
         folder = self.job.graph_folder
         graph = self.memory.graphs.get(self.info.graph_fingerprint, lambda: Graph.load(folder))
-        view = self.store.events(project).view()
-        labels = Labels.from_events(graph, view.current.values(), view.first)
+        labels = self.store.events(project).view().labels(graph)
         self.store.runs.snapshot(self.info.id, labels, labels.hash(graph))
         return graph, labels
 
@@ -114,25 +113,24 @@ class _Fit:
         arrays["probability"], reason = probabilities(detector.scores_, detector.out_of_fold_, labels)
         device = _device_of(detector)
         used = {"ringfence": __version__, **versions()}
+        outcome = {"basis": detector.basis_, "versions": used, "device": device}
         document = {
             "run": info.id,
             "number": info.number,
             "model": info.model,
             "params": detector.get_params(),
-            "basis": detector.basis_,
             "auc": detector.auc_,
             "warm_start": warm.id if warm else None,
             "probability_reason": reason,
             "graph_fingerprint": graph.fingerprint,
             "label_hash": labels.hash(graph),
-            "device": device,
-            "versions": used,
+            **outcome,
         }
         documents = {
             "result": document,
             "labels": label_words(graph, labels),
             "label_weights": {str(graph.node_ids[node]): each for node, each in labels.weight.items()},
-            "history": history_of(detector),
+            "history": detector.history_,
         }
         folder = self.store.folders.run(info.project, info.id)
         write_run(folder, detector, arrays, documents)
@@ -140,7 +138,6 @@ class _Fit:
         if detector.history_:
             last = detector.history_[-1]
             so_far |= {"epoch": last.epoch, "epochs": last.epochs, "loss": finite(last.loss)}
-        outcome = {"basis": detector.basis_, "versions": used, "device": device}
         plan = self._first_cases(graph, detector)
         with self.store.database.writing():
             ended = self.store.runs.finish(info.id, so_far, **outcome)
@@ -156,11 +153,10 @@ class _Fit:
         info, store = self.info, self.store
         choice = store.projects.choice(info.project)
         view = store.events(info.project).view()  # verdicts given during the run too
-        basis, scores, space = detector.basis_, detector.scores_, detector.embedding_
         queries = work_out(
             graph,
-            Scored(info.id, info.seed, basis, scores, space),
-            Labels.from_events(graph, view.current.values(), view.first),
+            Scored(info.id, info.seed, detector.basis_, detector.scores_, detector.embedding_),
+            view.labels(graph),
             view.current.values(),
             choice,
             directions=self._directions(graph),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
 
 from gadcore.settings import Settings
-from gadcore.store.database import Database, close_databases, open_database
+from gadcore.store.database import Database
 from gadcore.store.events import LabelEvents, LabelView
 from gadcore.store.folders import Folders
 from gadcore.store.jobs import HOST, LIVE, JobRows
@@ -18,19 +17,17 @@ from gadcore.store.result import LAYOUTS, Result
 from gadcore.store.runs import RunRows
 
 
-@dataclass(frozen=True)
 class Store:
     """One database and the folder beside it."""
 
-    database: Database
-    folders: Folders
-    projects: Projects
-    runs: RunRows
-    jobs: JobRows
-    offers: Offers
-    receipts: Receipts
-    _events: dict[str, LabelEvents] = field(default_factory=dict)
-    _guard: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, settings: Settings) -> None:
+        self.folders = Folders(settings.home)
+        self.database = Database(settings.store_url, self.folders)
+        self.projects, self.offers = Projects(self.database), Offers(self.database)
+        self.jobs, self.receipts = JobRows(self.database), Receipts(self.database)
+        self.runs = RunRows(self.database, self.jobs)
+        self._events: dict[str, LabelEvents] = {}
+        self._guard = threading.Lock()
 
     def events(self, project_id: str) -> LabelEvents:
         """Label events of a project; the same object for every caller in this process."""
@@ -54,25 +51,15 @@ def open_store(settings: Settings) -> Store:
     key = (settings.store_url, str(settings.home))
     with _OPENING:
         if key not in _STORES:
-            folders = Folders(settings.home)
-            database = open_database(settings.store_url, folders)
-            _STORES[key] = Store(
-                database,
-                folders,
-                Projects(database),
-                RunRows(database),
-                JobRows(database),
-                Offers(database),
-                Receipts(database),
-            )
+            _STORES[key] = Store(settings)
         return _STORES[key]
 
 
 def close_stores() -> None:
     """Close every store of this process."""
     with _OPENING:
-        _STORES.clear()
-        close_databases()
+        while _STORES:
+            _STORES.popitem()[1].database.close()
 
 
 __all__ = [

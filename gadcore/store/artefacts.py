@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import shutil
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -74,10 +73,6 @@ def arrays_of(detector: Detector) -> dict[str, FloatArray | None]:
         "spread": detector.spread_,
         "out_of_fold": detector.out_of_fold_,
     }
-
-
-def history_of(detector: Detector) -> list[dict[str, Any]]:
-    return [asdict(progress) for progress in detector.history_]
 
 
 def versions() -> dict[str, str]:

@@ -7,12 +7,12 @@ Several threads and processes use one database at once. Reads never wait; writes
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, Executable, Row, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
@@ -21,8 +21,6 @@ from gadcore.store.folders import Folders
 from gadcore.store.migrations import migrate
 
 BUSY_SECONDS = 20
-_OPENING = threading.Lock()
-_OPEN: dict[str, Database] = {}
 
 
 class Database:
@@ -70,23 +68,23 @@ class Database:
         found: Connection | None = getattr(self._thread, "connection", None)
         return found
 
+    def rows(self, query: Executable) -> list[Row[Any]]:
+        """What a query finds; within ``writing``, as that transaction sees it."""
+        with self.reading() as connection:
+            return list(connection.execute(query))
+
+    def scalar(self, query: Executable) -> Any:
+        """The first value of the first row that a query finds, or None."""
+        return next((row[0] for row in self.rows(query)), None)
+
+    def change(self, statement: Executable, rows: Sequence[dict[str, Any]] | None = None) -> int:
+        """Carry out a statement as ``writing`` would; returns how many rows it touched."""
+        with self.writing() as connection:
+            return connection.execute(statement, rows).rowcount
+
     def close(self) -> None:
+        """Close it: its files may then be moved or deleted."""
         self._engine.dispose()
-
-
-def open_database(url: str, folders: Folders) -> Database:
-    """The database behind a URL, opened once per process."""
-    with _OPENING:
-        if url not in _OPEN:
-            _OPEN[url] = Database(url, folders)
-        return _OPEN[url]
-
-
-def close_databases() -> None:
-    """Close every open database of this process (its files may then be moved or deleted)."""
-    with _OPENING:
-        while _OPEN:
-            _OPEN.popitem()[1].close()
 
 
 def _engine(url: str) -> Engine:

@@ -14,15 +14,20 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from gadcore.errors import NotFound
-from gadcore.graph.labels import LabelEvent, Verdict
+from gadcore.graph import Graph
+from gadcore.graph.labels import LabelEvent, Labels, Verdict
 from gadcore.store.database import Database
 from gadcore.store.schema import label_events, now, projects
+
+# Columns of a label event, under the names of its fields.
+_NAMES = {field.name: "event_group" if field.name == "group" else field.name for field in fields(LabelEvent)}
+_COLUMNS = [label_events.c[column].label(name) for name, column in _NAMES.items()]
 
 
 class LabelBook:
@@ -126,6 +131,10 @@ class LabelView:
     notes: Mapping[str, str]
     first: Mapping[str, LabelEvent]  # how each case was drawn: a verdict changed later does not alter that
 
+    def labels(self, graph: Graph) -> Labels:
+        """The label set as node indices."""
+        return Labels.from_events(graph, self.current.values(), self.first)
+
 
 class LabelEvents:
     """Label events of one project: append, take back, restore, read."""
@@ -139,26 +148,25 @@ class LabelEvents:
     def view(self) -> LabelView:
         """Labels and notes as of now; the same object as long as no event is added."""
         with self._guard:
-            with self._database.reading() as connection:
-                book = self._refresh(connection)
+            book = self._refreshed()
             if self._view is None or self._view.last_id != book.last_id:
                 self._view = LabelView(book.last_id, dict(book.current), dict(book.notes), dict(book.first))
             return self._view
 
     def history(self, node_id: str) -> list[LabelEvent]:
         """Every event that touched the node, oldest first; undo and redo name no node themselves."""
-        with self._guard, self._database.reading() as connection:
-            return self._refresh(connection).history(node_id)
+        with self._guard:
+            return self._refreshed().history(node_id)
 
     def standing(self, node_id: str | None = None) -> list[LabelEvent]:
         """Every label event (of a node) that is not taken back, oldest first: verdicts of all analysts."""
-        with self._guard, self._database.reading() as connection:
-            return self._refresh(connection).standing(node_id)
+        with self._guard:
+            return self._refreshed().standing(node_id)
 
     def can(self, kind: str, analyst: str) -> bool:
         """Whether this analyst has something to undo or redo."""
-        with self._guard, self._database.reading() as connection:
-            return self._refresh(connection).next_group(kind, analyst) is not None
+        with self._guard:
+            return self._refreshed().next_group(kind, analyst) is not None
 
     # A transaction takes the write lock first and the guard second, here and wherever one is joined.
 
@@ -167,74 +175,49 @@ class LabelEvents:
     ) -> list[LabelEvent]:
         """Write events of one group: all of them or, on an error, none."""
         group = uuid.uuid4().hex
-        with self._database.writing() as connection, self._guard:
-            self._lock(connection)
-            before = connection.execute(select(func.max(label_events.c.id))).scalar() or 0
-            self._write(connection, [{**row, "kind": kind, "event_group": group} for row in rows], analyst)
-            return self._read(connection, before)
+        with self._database.writing(), self._guard:
+            self._lock()
+            before = self._database.scalar(select(func.max(label_events.c.id))) or 0
+            self._write([{**row, "kind": kind, "event_group": group} for row in rows], analyst)
+            return self._read(before)
 
     def toggle(self, kind: str, analyst: str) -> list[LabelEvent]:
         """Undo or redo; the label events taken back or restored, [] when there is nothing."""
-        with self._database.writing() as connection, self._guard:
-            self._lock(connection)
-            book = self._refresh(connection)
+        with self._database.writing(), self._guard:
+            self._lock()
+            book = self._refreshed()
             group = book.next_group(kind, analyst)
             if group is None:
                 return []
-            self._write(connection, [{"kind": kind, "event_group": group, "node_id": ""}], analyst)
+            self._write([{"kind": kind, "event_group": group, "node_id": ""}], analyst)
             return book.group(group)
 
-    def _lock(self, connection: Connection) -> None:
-        """Take the project's row: appends happen one after another on any data base."""
-        found = connection.execute(
-            update(projects).where(projects.c.id == self._project).values(n_events=projects.c.n_events + 1)
-        ).rowcount
-        if not found:
+    def _lock(self) -> None:
+        """Take the project's row: appends happen one after another on any database."""
+        own = update(projects).where(projects.c.id == self._project)
+        if not self._database.change(own.values(n_events=projects.c.n_events + 1)):
             raise NotFound(f"The project {self._project!r} was deleted; the label was not kept.")
 
-    def _write(self, connection: Connection, rows: Iterable[dict[str, Any]], analyst: str) -> None:
-        common = {
-            "project_id": self._project,
-            "analyst": analyst,
-            "at": now(),
-            "source": "app",
-            "verdict": None,
-            "note": "",
-            "strategy": "",
-            "inclusion_probability": None,
-            "drawn_after": None,
-            "weight": 1.0,
-            "offer_id": None,
-        }
-        connection.execute(insert(label_events), [{**common, **row} for row in rows])
+    def _write(self, rows: Iterable[dict[str, Any]], analyst: str) -> None:
+        """Insert rows of which some may leave out columns that others have."""
+        absent = dict.fromkeys(("verdict", "inclusion_probability", "drawn_after", "offer_id"))
+        usual = {"source": "app", "note": "", "strategy": "", "weight": 1.0}
+        common = {"project_id": self._project, "analyst": analyst, "at": now(), **absent, **usual}
+        self._database.change(insert(label_events), [{**common, **row} for row in rows])
 
-    def _refresh(self, connection: Connection) -> LabelBook:
-        for event in self._read(connection, self._book.last_id):
+    def _refreshed(self) -> LabelBook:
+        for event in self._read(self._book.last_id):
             self._book.apply(event)
         return self._book
 
-    def _read(self, connection: Connection, after: int) -> list[LabelEvent]:
-        query = (
-            select(label_events)
-            .where(label_events.c.project_id == self._project, label_events.c.id > after)
-            .order_by(label_events.c.id)
+    def _read(self, after: int) -> list[LabelEvent]:
+        new = (label_events.c.project_id == self._project, label_events.c.id > after)
+        return list(
+            map(_event, self._database.rows(select(*_COLUMNS).where(*new).order_by(label_events.c.id)))
         )
-        return [_event(row) for row in connection.execute(query)]
 
 
 def _event(row: Row[Any]) -> LabelEvent:
-    return LabelEvent(
-        id=row.id,
-        kind=row.kind,
-        group=row.event_group,
-        node_id=row.node_id,
-        verdict=Verdict(row.verdict) if row.verdict else None,
-        analyst=row.analyst,
-        at=row.at,
-        source=row.source,
-        note=row.note,
-        strategy=row.strategy,
-        inclusion_probability=row.inclusion_probability,
-        drawn_after=row.drawn_after,
-        weight=row.weight,
-    )
+    found = dict(row._mapping)
+    verdict = found.pop("verdict")
+    return LabelEvent(**found, verdict=Verdict(verdict) if verdict else None)

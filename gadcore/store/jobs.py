@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, insert, select, update
+from sqlalchemy import Row, delete, insert, select, update
 
 from gadcore.errors import NotFound, RunError
 from gadcore.store.database import Database
@@ -37,36 +37,45 @@ class JobRows:
         """
         live = jobs.c.status.in_(LIVE)
         query = select(jobs).where(jobs.c.project_id == project_id, jobs.c.kind == kind, live)
-        with self._database.writing() as connection:
-            for row in connection.execute(query):
+        with self._database.writing():
+            for row in self._database.rows(query):
                 if alone:
                     raise RunError(f"A {kind} of this project is running. Wait for its end, or stop it.")
                 if row.payload == payload:
                     return str(row.id)
-            return insert_job(connection, kind, payload, project_id, job_id)
+            return self.insert(kind, payload, project_id, job_id)
+
+    def insert(self, kind: str, payload: dict[str, Any], project_id: str | None, job_id: str | None) -> str:
+        """Write the row of a new job and return its id; one that has its id already is taken at once."""
+        columns = _taken() | {"attempts": 1} if job_id else {"status": "queued", "attempts": 0}
+        job_id = job_id or uuid.uuid4().hex
+        row = {"id": job_id, "project_id": project_id, "kind": kind, "payload": payload, "progress": {}}
+        self._database.change(insert(jobs).values(**row, **columns, created_at=now()))
+        return job_id
 
     def get(self, job_id: str) -> Row[Any]:
-        for row in self._rows(select(jobs).where(jobs.c.id == job_id)):
+        for row in self._database.rows(select(jobs).where(jobs.c.id == job_id)):
             return row
         raise NotFound(f"There is no job {job_id!r}; its project may have been deleted.")
 
     def queued(self, kinds: Iterable[str]) -> list[Row[Any]]:
         """Jobs of some kinds that wait for a worker, oldest first."""
         waiting = select(jobs).where(jobs.c.kind.in_(list(kinds)), jobs.c.status == "queued")
-        return self._rows(waiting.order_by(jobs.c.created_at))
+        return self._database.rows(waiting.order_by(jobs.c.created_at))
 
     def running(self, project_id: str | None) -> list[Row[Any]]:
         """Jobs of a project, or of none, that a process has taken."""
-        return self._rows(select(jobs).where(jobs.c.project_id == project_id, jobs.c.status == "running"))
+        running = select(jobs).where(jobs.c.project_id == project_id, jobs.c.status == "running")
+        return self._database.rows(running)
 
     def of_project(self, project_id: str, kind: str) -> list[Row[Any]]:
         """Jobs of a project, newest first."""
         query = select(jobs).where(jobs.c.project_id == project_id, jobs.c.kind == kind)
-        return self._rows(query.order_by(jobs.c.created_at.desc()))
+        return self._database.rows(query.order_by(jobs.c.created_at.desc()))
 
     def claim(self, job_id: str) -> bool:
         """Take a queued job for this process; False when another was quicker or it was cancelled."""
-        return self.change(job_id, ("queued",), **taken(), attempts=jobs.c.attempts + 1)
+        return self.change(job_id, ("queued",), **_taken(), attempts=jobs.c.attempts + 1)
 
     def beat(
         self, job_id: str, so_far: dict[str, Any] | None = None, epochs: Iterable[dict[str, Any]] = ()
@@ -74,17 +83,15 @@ class JobRows:
         """Heartbeat, with the progress so far and new epochs of a run; True asks the job to stop."""
         rows = [{**row, "run_id": job_id} for row in epochs]
         news = {} if so_far is None else {"progress": so_far}
-        with self._database.writing() as connection:
-            query = update(jobs).where(jobs.c.id == job_id, jobs.c.status == "running")
-            kept = connection.execute(query.values(heartbeat_at=now(), **news)).rowcount
+        with self._database.writing():
+            kept = self.change(job_id, ("running",), heartbeat_at=now(), **news)
             if kept and rows:
-                connection.execute(insert(progress), rows)
+                self._database.change(insert(progress), rows)
         return not kept or self.cancelled(job_id)
 
     def cancelled(self, job_id: str) -> bool:
         """Whether a stop was asked for, or the job is gone."""
-        with self._database.reading() as connection:
-            flag = connection.execute(select(jobs.c.cancel).where(jobs.c.id == job_id)).scalar()
+        flag = self._database.scalar(select(jobs.c.cancel).where(jobs.c.id == job_id))
         return flag is None or bool(flag)
 
     def cancel(self, job_id: str) -> None:
@@ -92,45 +99,19 @@ class JobRows:
         if not self.change(job_id, ("queued",), status="cancelled", ended_at=now(), cancel=True):
             self.change(job_id, ("running",), cancel=True)
 
-    def finish(self, job_id: str, status: str, *, message: str = "", result: Any = None) -> bool:
+    def finish(self, job_id: str, status: str, **values: Any) -> bool:
         """End a live job with its outcome; False when somebody has ended it already."""
-        with self._database.writing() as connection:
-            return end_job(connection, job_id, status, message=message, result=result)
+        return self.change(job_id, LIVE, status=status, ended_at=now(), **values)
 
     def change(self, job_id: str, expected: tuple[str, ...], **values: Any) -> bool:
         """Fill columns of a job that has one of the expected statuses; False when it has not."""
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(expected)).values(**values)
-        with self._database.writing() as connection:
-            return bool(connection.execute(query).rowcount)
+        return bool(self._database.change(query))
 
     def remove(self, job_id: str) -> None:
-        with self._database.writing() as connection:
-            connection.execute(delete(jobs).where(jobs.c.id == job_id))
-
-    def _rows(self, query: Select[Any]) -> list[Row[Any]]:
-        with self._database.reading() as connection:
-            return list(connection.execute(query))
+        self._database.change(delete(jobs).where(jobs.c.id == job_id))
 
 
-def insert_job(
-    connection: Connection, kind: str, payload: dict[str, Any], project_id: str | None, job_id: str | None
-) -> str:
-    """Write the row of a new job and return its id; one that has its id already is taken at once."""
-    columns: dict[str, Any] = {"status": "queued", "attempts": 0, "progress": {}}
-    if job_id:
-        columns |= taken() | {"attempts": 1}
-    job_id = job_id or uuid.uuid4().hex
-    row = {"id": job_id, "project_id": project_id, "kind": kind, "payload": payload, "created_at": now()}
-    connection.execute(insert(jobs).values(**row, **columns))
-    return job_id
-
-
-def end_job(connection: Connection, job_id: str, status: str, **values: Any) -> bool:
-    """Write the outcome of a live job; False when it has one."""
-    query = update(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(LIVE))
-    return bool(connection.execute(query.values(status=status, ended_at=now(), **values)).rowcount)
-
-
-def taken() -> dict[str, Any]:
+def _taken() -> dict[str, Any]:
     """Columns of a job that this process has just taken."""
     return {"status": "running", "started_at": (moment := now()), "heartbeat_at": moment, "host": HOST}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Row, insert, select, update
 from sqlalchemy.sql.functions import max as largest
 
 from gadcore.store.database import Database
@@ -47,14 +47,15 @@ class Offers:
 
     def revision(self, run_id: str, choice: str) -> Revision:
         """What changes when the kept order of a run and a choice changes."""
-        with self._database.reading() as connection:
-            return _revision(connection, run_id, choice)
+        planned = (*_of(run_id, choice), offers.c.planned_after.is_not(None))
+        query = select(largest(offers.c.id), largest(offers.c.planned_after)).where(*planned)
+        last, moment = tuple[Any, ...](self._database.rows(query)[0])
+        return NOTHING if last is None else (last, moment)
 
     def planned(self, run_id: str, choice: str) -> list[Offer]:
         """The kept order of a run and a choice, from its beginning."""
         query = select(offers).where(*_of(run_id, choice), offers.c.place.is_not(None))
-        with self._database.reading() as connection:
-            return [_offer(row) for row in connection.execute(query.order_by(offers.c.place))]
+        return [_offer(row) for row in self._database.rows(query.order_by(offers.c.place))]
 
     def plan(
         self,
@@ -70,39 +71,36 @@ class Offers:
 
         ``moment`` is the last label event that it takes into account.
         """
-        of_order, every = _of(run_id, choice), {"planned_after": moment}
+        of_order = _of(run_id, choice)
         with self._database.writing() as connection:
-            _lock(connection, project_id)
-            if _revision(connection, run_id, choice) != instead_of:
+            # Hold the project's row: orders are kept one after another on any database.
+            connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update())
+            if self.revision(run_id, choice) != instead_of:
                 return False
-            known = {
-                _offer(row).meaning: row.id for row in connection.execute(select(offers).where(*of_order))
-            }
+            known = self._known(*of_order)
             connection.execute(update(offers).where(*of_order).values(place=None))
-            new, moved = [], []
+            new = []
             for place, offer in enumerate(order):
-                held = offer.id or known.get(offer.meaning)
+                at, held = {"place": place, "planned_after": moment}, offer.id or known.get(offer.meaning)
                 if held is None:
-                    new.append(_columns(project_id, run_id, choice, offer) | every | {"place": place})
+                    new.append(_columns(project_id, run_id, choice, offer) | at)
                 else:
-                    moved.append({"of": held, "at": place})
+                    connection.execute(update(offers).where(offers.c.id == held).values(at))
             if new:
                 connection.execute(insert(offers), new)
-            for row in moved:
-                connection.execute(
-                    update(offers).where(offers.c.id == row["of"]).values(place=row["at"], **every)
-                )
         return True
 
     def show(self, project_id: str, run_id: str, choice: str, cases: Sequence[Offer]) -> list[int]:
         """Ids of these cases, which somebody sees now; new ones are kept without a place."""
+        nodes = [case.node_id for case in cases if case.id is None]
+        outside = (offers.c.run_id == run_id, offers.c.node_id.in_(nodes), offers.c.planned_after.is_(None))
         with self._database.writing() as connection:
-            known = _outside(connection, run_id, [case.node_id for case in cases if case.id is None])
+            known = self._known(*outside) if nodes else {}
             new = [case for case in cases if case.id is None and case.meaning not in known]
             if new:
                 rows = [_columns(project_id, run_id, choice, case) for case in new]
                 connection.execute(insert(offers), rows)
-                known = _outside(connection, run_id, [case.node_id for case in cases if case.id is None])
+                known = self._known(*outside)
             ids = [case.id or known[case.meaning] for case in cases]
             unseen = offers.c.id.in_(ids) & offers.c.shown_at.is_(None)
             connection.execute(update(offers).where(unseen).values(shown_at=now()))
@@ -111,64 +109,33 @@ class Offers:
     def get(self, project_id: str, offer_id: int) -> Offer | None:
         """An offer of a project; None if there is none, for instance because its run was deleted."""
         query = select(offers).where(offers.c.id == offer_id, offers.c.project_id == project_id)
-        with self._database.reading() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else _offer(row)
+        return next(map(_offer, self._database.rows(query)), None)
 
     def shown(self, run_id: str, node_ids: Collection[str], strategy: str | None = None) -> dict[str, Offer]:
         """Node id -> how it was first shown in a run; as a random check if it ever was one.
 
         With a ``strategy`` only what a queue of this strategy has shown counts.
         """
-        query = select(offers).where(
-            offers.c.run_id == run_id, offers.c.node_id.in_(node_ids), offers.c.shown_at.is_not(None)
-        )
-        with self._database.reading() as connection:
-            rows = list(
-                connection.execute(query.order_by(offers.c.probability.is_not(None), offers.c.id.desc()))
-            )
+        seen = (offers.c.run_id == run_id, offers.c.node_id.in_(node_ids), offers.c.shown_at.is_not(None))
+        last = (offers.c.probability.is_not(None), offers.c.id.desc())
+        rows = self._database.rows(select(offers).where(*seen).order_by(*last))
         if strategy is not None:
             rows = [row for row in rows if json.loads(row.choice)["strategy"] == strategy]
         return {row.node_id: _offer(row) for row in rows}
 
+    def _known(self, *where: ColumnElement[bool]) -> dict[tuple[Any, ...], int]:
+        """Ids of some offers, by meaning."""
+        return {_offer(row).meaning: row.id for row in self._database.rows(select(offers).where(*where))}
 
-def _of(run_id: str, choice: str) -> tuple[Any, ...]:
+
+def _of(run_id: str, choice: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return offers.c.run_id == run_id, offers.c.choice == choice
 
 
-def _revision(connection: Connection, run_id: str, choice: str) -> Revision:
-    planned = (*_of(run_id, choice), offers.c.planned_after.is_not(None))
-    query = select(largest(offers.c.id), largest(offers.c.planned_after)).where(*planned)
-    last, moment = connection.execute(query).one()
-    return NOTHING if last is None else (last, moment)
-
-
-def _lock(connection: Connection, project_id: str) -> None:
-    """Hold the project's row: orders are kept one after another on any database."""
-    connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update())
-
-
-def _outside(connection: Connection, run_id: str, node_ids: list[str]) -> dict[tuple[Any, ...], int]:
-    """What was offered of these nodes outside the kept orders of a run, by meaning."""
-    if not node_ids:
-        return {}
-    query = select(offers).where(
-        offers.c.run_id == run_id, offers.c.node_id.in_(node_ids), offers.c.planned_after.is_(None)
-    )
-    return {_offer(row).meaning: row.id for row in connection.execute(query)}
-
-
 def _columns(project_id: str, run_id: str, choice: str, offer: Offer) -> dict[str, Any]:
-    return {
-        "project_id": project_id,
-        "run_id": run_id,
-        "choice": choice,
-        "node_id": offer.node_id,
-        "strategy": offer.strategy,
-        "reason": offer.reason,
-        "probability": offer.probability,
-        "drawn_after": offer.drawn_after,
-    }
+    columns = {"project_id": project_id, "run_id": run_id, "choice": choice, **asdict(offer)}
+    del columns["id"]  # the database gives it
+    return columns
 
 
 def _offer(row: Row[Any]) -> Offer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Row, delete, insert, or_, select, update
@@ -31,12 +30,8 @@ class Projects:
             "name": name,
             "owner": owner,
             "created_at": now(),
-            "n_nodes": graph.n_nodes,
-            "n_edges": graph.n_edges,
-            "n_features": graph.n_features,
-            "fingerprint": graph.fingerprint,
             "has_truth": has_truth,
-            "n_events": 0,
+            **{key: getattr(graph, key) for key in ("n_nodes", "n_edges", "n_features", "fingerprint")},
         }
         with self._database.writing() as connection:
             try:
@@ -47,22 +42,22 @@ class Projects:
 
     def choice(self, project_id: str, **given: Any) -> Choice:
         """How a project prefers its cases to be chosen; what is ``given`` and not None counts instead."""
-        known = {one.name: self.preference(project_id, one.name) for one in fields(Choice)}
-        if known["strategy"] not in STRATEGIES:
+        own = (preferences.c.project_id == project_id, preferences.c.key.in_(Choice.__match_args__))
+        kept = self._database.rows(select(preferences.c.key, preferences.c.value).where(*own))
+        known: dict[str, Any] = {row.key: row.value for row in kept}
+        if known.get("strategy") not in STRATEGIES:
             known["strategy"] = None  # preferred before it was given up
         known |= {key: value for key, value in given.items() if value is not None}
         return Choice(**{key: value for key, value in known.items() if value is not None})
 
     def all(self) -> list[Row[Any]]:
         """Every project, newest first."""
-        with self._database.reading() as connection:
-            return list(connection.execute(select(projects).order_by(projects.c.created_at.desc())))
+        return self._database.rows(select(projects).order_by(projects.c.created_at.desc()))
 
     def find(self, project: str) -> Row[Any] | None:
         """The project with this id or name, or None."""
         query = select(projects).where(or_(projects.c.id == project, projects.c.name == project))
-        with self._database.reading() as connection:
-            return connection.execute(query).first()
+        return next(iter(self._database.rows(query)), None)
 
     def get(self, project: str) -> Row[Any]:
         """The project with this id or name; NotFound lists those there are."""
@@ -77,33 +72,27 @@ class Projects:
 
     def remove(self, project_id: str) -> None:
         """Delete a project with its labels, runs and preferences."""
-        with self._database.writing() as connection:  # the rest goes with it: every table refers to this one
-            connection.execute(delete(projects).where(projects.c.id == project_id))
+        # The rest goes with it: every table refers to this one.
+        self._database.change(delete(projects).where(projects.c.id == project_id))
 
     def run_in_use(self, project_id: str) -> str | None:
         """Id of the run whose scores are shown."""
         query = select(projects.c.run_in_use).where(projects.c.id == project_id)
-        with self._database.reading() as connection:
-            return connection.execute(query).scalar()
+        return next((row.run_in_use for row in self._database.rows(query)), None)
 
     def use_run(self, project_id: str, run_id: str | None) -> None:
-        with self._database.writing() as connection:
-            connection.execute(update(projects).where(projects.c.id == project_id).values(run_in_use=run_id))
+        self._database.change(update(projects).where(projects.c.id == project_id).values(run_in_use=run_id))
 
     def preference(self, project_id: str, key: str, default: Any = None) -> Any:
         """JSON value under a key, or ``default``."""
-        query = select(preferences.c.value).where(
-            preferences.c.project_id == project_id, preferences.c.key == key
-        )
-        with self._database.reading() as connection:
-            row = connection.execute(query).first()
-        return default if row is None else row.value
+        own = (preferences.c.project_id == project_id, preferences.c.key == key)
+        found = self._database.rows(select(preferences.c.value).where(*own))
+        return found[0].value if found else default
 
     def preferences(self, key: str) -> dict[str, Any]:
         """Project id -> JSON value under a key, of every project that has one."""
         query = select(preferences.c.project_id, preferences.c.value).where(preferences.c.key == key)
-        with self._database.reading() as connection:
-            return {row.project_id: row.value for row in connection.execute(query)}
+        return {row.project_id: row.value for row in self._database.rows(query)}
 
     def set_preference(self, project_id: str, key: str, value: Any) -> None:
         """Keep a JSON value under a key."""

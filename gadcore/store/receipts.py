@@ -40,14 +40,12 @@ class Receipts:
     def last(self, client: str) -> int:
         """The highest number that was carried out or refused; 0 for none."""
         query = select(largest(receipts.c.seq)).where(receipts.c.client == client)
-        with self._database.reading() as connection:
-            return connection.execute(query).scalar() or 0
+        return self._database.scalar(query) or 0
 
     def refused(self, client: str, seq: int) -> bool:
         """Whether a message came to nothing."""
         query = select(receipts.c.refused).where(receipts.c.client == client, receipts.c.seq == seq)
-        with self._database.reading() as connection:
-            return bool(connection.execute(query).scalar())
+        return bool(self._database.scalar(query))
 
     def _keep(self, project_id: str, client: str, seq: int, *, refused: bool) -> bool:
         row = {"project_id": project_id, "client": client, "seq": seq, "refused": refused}

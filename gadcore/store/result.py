@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -115,19 +115,16 @@ class Result:
         return self._array(f"layout_{kind}")
 
     def _array(self, name: str) -> npt.NDArray[Any] | None:
-        try:
-            found: npt.NDArray[Any] = np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise RunError(
-                f"{name}.npy of run {self.info.number} cannot be read ({error}). Retrain."
-            ) from error
+        load = partial(np.load, mmap_mode="r", allow_pickle=False)
+        found: npt.NDArray[Any] | None = self._read(f"{name}.npy", load)
         return found
 
     def _json(self, name: str, absent: Any) -> Any:
+        return self._read(name, lambda path: json.loads(path.read_text(encoding="utf-8")), absent)
+
+    def _read(self, name: str, reader: Callable[[Path], Any], absent: Any = None) -> Any:
         try:
-            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+            return reader(self.folder / name)
         except FileNotFoundError:
             return absent
         except (OSError, ValueError) as error:

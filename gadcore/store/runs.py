@@ -10,7 +10,7 @@ from gadcore.errors import NotFound
 from gadcore.graph.labels import Labels
 from gadcore.records import RunInfo
 from gadcore.store.database import Database
-from gadcore.store.jobs import end_job, insert_job
+from gadcore.store.jobs import JobRows
 from gadcore.store.schema import jobs, progress, projects, runs
 
 # What the job of a run says of its progress before it has begun.
@@ -20,8 +20,8 @@ START: dict[str, Any] = {"epoch": 0, "epochs": 0, "stage": "", "loss": None, "au
 class RunRows:
     """Runs of all projects."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, job_rows: JobRows) -> None:
+        self._database, self._jobs = database, job_rows
 
     def add(
         self, project_id: str, values: dict[str, Any], *, warm: bool = True, job_id: str | None = None
@@ -31,11 +31,11 @@ class RunRows:
         With ``job_id`` it is taken at once by this process, as in ``JobRows.add``.
         """
         last = select(func.max(runs.c.number)).where(runs.c.project_id == project_id)
-        with self._database.writing() as connection:
-            number = (connection.execute(last).scalar() or 0) + 1
-            run_id = insert_job(connection, "train", {"warm": warm}, project_id, job_id)
+        with self._database.writing():
+            number = (self._database.scalar(last) or 0) + 1
+            run_id = self._jobs.insert("train", {"warm": warm}, project_id, job_id)
             row = {"id": run_id, "project_id": project_id, "number": number}
-            connection.execute(insert(runs).values(**row, versions={}, **values))
+            self._database.change(insert(runs).values(**row, versions={}, **values))
         return self.get(run_id)
 
     def get(self, run_id: str) -> RunInfo:
@@ -54,16 +54,13 @@ class RunRows:
         """Ids of the runs on this graph that ended well, oldest first."""
         same = (runs.c.project_id == project_id, runs.c.graph_fingerprint == fingerprint)
         query = select(runs.c.id).join(jobs, jobs.c.id == runs.c.id).where(*same, jobs.c.status == "done")
-        with self._database.reading() as connection:
-            return list(connection.execute(query.order_by(runs.c.number)).scalars())
+        return [row.id for row in self._database.rows(query.order_by(runs.c.number))]
 
     def snapshot(self, run_id: str, labels: Labels, label_hash: str) -> None:
         """Write down the label set that the run is trained on."""
         counts = {name: len(getattr(labels, name)) for name in ("normal", "anomalous", "unsure")}
-        with self._database.writing() as connection:
-            connection.execute(
-                update(runs).where(runs.c.id == run_id).values(label_hash=label_hash, **counts)
-            )
+        this = update(runs).where(runs.c.id == run_id)
+        self._database.change(this.values(label_hash=label_hash, **counts))
 
     def finish(self, run_id: str, so_far: dict[str, Any] | None = None, **columns: Any) -> bool:
         """End a run well; False when somebody has ended it already.
@@ -73,7 +70,7 @@ class RunRows:
         """
         this = runs.c.id == run_id
         with self._database.writing() as connection:
-            if not end_job(connection, run_id, "done", progress={**START, **(so_far or {})}):
+            if not self._jobs.finish(run_id, "done", progress={**START, **(so_far or {})}):
                 return False
             if columns:
                 connection.execute(update(runs).where(this).values(**columns))
@@ -85,29 +82,24 @@ class RunRows:
         return True
 
     def remove(self, run_id: str) -> None:
-        with self._database.writing() as connection:
-            connection.execute(delete(progress).where(progress.c.run_id == run_id))
-            for table in (runs, jobs):
-                connection.execute(delete(table).where(table.c.id == run_id))
+        with self._database.writing():
+            self._database.change(delete(runs).where(runs.c.id == run_id))
+            self._jobs.remove(run_id)
 
     def progress_of(self, run_id: str) -> list[dict[str, Any]]:
         """Reported epochs of a run that has not ended well, oldest first."""
         columns = (progress.c.epoch, progress.c.epochs, progress.c.loss, progress.c.auc, progress.c.stage)
         query = select(*columns).where(progress.c.run_id == run_id).order_by(progress.c.id)
-        with self._database.reading() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]
+        return [dict(row._mapping) for row in self._database.rows(query)]
 
     def _infos(self, query: Select[Any]) -> list[RunInfo]:
-        with self._database.reading() as connection:
-            return [_info(row) for row in connection.execute(query)]
-
-
-_OF_JOB = (jobs.c.status, jobs.c.started_at, jobs.c.ended_at, jobs.c.message)
+        return [_info(row) for row in self._database.rows(query)]
 
 
 def _query() -> Select[Any]:
     joined = runs.join(jobs, jobs.c.id == runs.c.id).join(projects, projects.c.id == runs.c.project_id)
-    return select(runs, *_OF_JOB, jobs.c.progress, projects.c.run_in_use).select_from(joined)
+    of_job = (jobs.c.status, jobs.c.started_at, jobs.c.ended_at, jobs.c.message, jobs.c.progress)
+    return select(runs, *of_job, projects.c.run_in_use).select_from(joined)
 
 
 def _info(row: Row[Any]) -> RunInfo:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,22 +34,12 @@ def projects(settings: Settings) -> list[ProjectInfo]:
 def project_info(store: Store, row: Any) -> ProjectInfo:
     """A project as a card: sizes, labels by verdict, last run."""
     events = store.events(row.id).view().current.values()
-    counts = {verdict.value: sum(event.verdict is verdict for event in events) for verdict in Verdict}
-    runs = store.runs.of_project(row.id)
-    created: datetime = row.created_at
+    told = {key: value for key, value in row._mapping.items() if key not in ("run_in_use", "n_events")}
+    told |= {verdict.value: sum(event.verdict is verdict for event in events) for verdict in Verdict}
     return ProjectInfo(
-        id=row.id,
-        name=row.name,
-        owner=row.owner,
-        created_at=created,
-        n_nodes=row.n_nodes,
-        n_edges=row.n_edges,
-        n_features=row.n_features,
-        fingerprint=row.fingerprint,
-        has_truth=row.has_truth,
-        last_run=_telling(runs),
+        **told,
+        last_run=_telling(store.runs.of_project(row.id)),
         practice_of=store.projects.preference(row.id, PRACTICE, {}).get("name", ""),
-        **counts,
     )
 
 

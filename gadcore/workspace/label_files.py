@@ -15,6 +15,8 @@ from gadcore.records import neutral
 
 ID_COLUMNS = ("node_id", "id", "node", "~id", ":id")
 LABEL_COLUMNS = ("label", "verdict", "y", "truth")
+HOW_DRAWN = ("strategy", "inclusion_probability")
+COLUMNS = ("node_id", "label", "analyst", "at", "source", "note", *HOW_DRAWN, "weight")  # as they are written
 
 _READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": lambda path: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig"),
@@ -71,13 +73,11 @@ def with_draw_and_note(
 
 def write_labels(path: Path, events: Iterable[LabelEvent]) -> int:
     """Write labels in the columns that ``read_labels`` understands; the format follows the suffix."""
-    table = pd.DataFrame([_row(event) for event in events], columns=[*_row_columns()])
+    table = pd.DataFrame([_row(event) for event in events], columns=[*COLUMNS])
     suffix = path.suffix.lower() or ".csv"
     if suffix not in (".csv", ".tsv", ".parquet", ".jsonl"):
-        raise InputError(
-            f"{path.name}: labels cannot be written as {suffix}", ".csv, .tsv, .parquet or .jsonl"
-        )
-
+        wrong = f"{path.name}: labels cannot be written as {suffix}"
+        raise InputError(wrong, ".csv, .tsv, .parquet or .jsonl")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if suffix == ".parquet":
@@ -85,13 +85,11 @@ def write_labels(path: Path, events: Iterable[LabelEvent]) -> int:
         elif suffix == ".jsonl":
             table.to_json(path, orient="records", lines=True, force_ascii=False)
         else:
-            table.map(neutral).to_csv(
-                path, index=False, sep="\t" if suffix == ".tsv" else ",", encoding="utf-8"
-            )
+            sep = "\t" if suffix == ".tsv" else ","
+            table.map(neutral).to_csv(path, index=False, sep=sep, encoding="utf-8")
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error})", fix="choose a folder you may write to"
-        ) from error
+        wrong = f"{path} cannot be written ({error})"
+        raise InputError(wrong, fix="choose a folder you may write to") from error
     return len(table)
 
 
@@ -125,15 +123,13 @@ def _verdict(path: Path, number: int, text: str) -> Verdict:
 
 
 def _extras(record: dict[Any, Any], by_name: dict[str, Any]) -> dict[str, Any]:
-    extras: dict[str, Any] = {
-        name: _text(record[by_name[name]]) for name in ("note", "strategy") if name in by_name
-    }
-    chance = _text(record[by_name["inclusion_probability"]]) if "inclusion_probability" in by_name else ""
+    names = [name for name in ("note", *HOW_DRAWN) if name in by_name]
+    extras: dict[str, Any] = {name: _text(record[by_name[name]]) for name in names}
     try:
-        extras["inclusion_probability"] = float(chance) if chance else None
+        chance: float | None = float(extras.get("inclusion_probability", ""))
     except ValueError:
-        extras["inclusion_probability"] = None
-    return extras
+        chance = None
+    return extras | {"inclusion_probability": chance}
 
 
 def _weight(path: Path, number: int, record: dict[Any, Any], by_name: dict[str, Any]) -> dict[str, float]:
@@ -158,12 +154,6 @@ def _text(value: Any, *, strip: bool = True) -> str:
     return text.strip() if strip else text
 
 
-def _row_columns() -> tuple[str, ...]:
-    return (
-        "node_id", "label", "analyst", "at", "source", "note", "strategy", "inclusion_probability", "weight",
-    )  # fmt: skip
-
-
 def _row(event: LabelEvent) -> dict[str, Any]:
     values = {"label": event.verdict.value if event.verdict else "", "at": event.at.isoformat()}
-    return {name: values[name] if name in values else getattr(event, name) for name in _row_columns()}
+    return {name: values[name] if name in values else getattr(event, name) for name in COLUMNS}

@@ -15,8 +15,7 @@ from gadcore.loop.calibrate import LEAST, evidence
 from gadcore.loop.calibrate import band as probability_band
 from gadcore.records import NodeCard, QueueRow
 from gadcore.workspace.project import DERIVED, Project
-from gadcore.workspace.queue_rows import WORDS, rows
-from gadcore.workspace.reasons import live_reasons
+from gadcore.workspace.queue_rows import WORDS, live_reasons, rows
 from gadcore.workspace.reranking import provisional
 
 RUNS_SHOWN = 12

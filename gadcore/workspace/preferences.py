@@ -19,42 +19,32 @@ def checked_preference(key: str, value: Any) -> Any:
     return _CHECKS[key](key, value)
 
 
-def _strategy(key: str, value: Any) -> str:
-    return find_strategy(str(value)).name
+def _is(fits: Callable[[Any], bool], expected: str, kind: type) -> Callable[[str, Any], Any]:
+    """A check of values that are kept as a ``kind``."""
+
+    def check(key: str, value: Any) -> Any:
+        if not fits(value):
+            raise InputError(f"{key} = {value!r}", expected)
+        return kind(value)
+
+    return check
 
 
-def _share(key: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InputError(f"{key} = {value!r}", "a number from 0 to 1")
-    return float(value)
+def _number(value: Any, kinds: Any) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
-def _switch(key: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"{key} = {value!r}", "true or false")
-    return value
-
-
-def _count(key: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InputError(f"{key} = {value!r}", "a whole number, 0 or more")
-    return value
-
-
-def _document(key: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{key} = {value!r}", "a document with keys and values")
-    return value
-
-
+_SHARE = _is(lambda value: _number(value, int | float) and 0 <= value <= 1, "a number from 0 to 1", float)
+_SWITCH = _is(lambda value: isinstance(value, bool), "true or false", bool)
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "strategy": _strategy,
-    "audit_share": _share,
-    "dial": _share,
-    "near_duplicates": _switch,
-    "provisional": _switch,
-    "auto_retrain": _count,
+    "strategy": lambda key, value: find_strategy(str(value)).name,
+    "audit_share": _SHARE,
+    "dial": _SHARE,
+    "near_duplicates": _SWITCH,
+    "provisional": _SWITCH,
+    "auto_retrain": _is(lambda value: _number(value, int) and value >= 0, "a whole number, 0 or more", int),
     LEAST_RECALL: lambda key, value: checked_recall(value),
-    "comparison": _document,  # runs that were started to be compared
+    # Runs that were started to be compared.
+    "comparison": _is(lambda value: isinstance(value, dict), "a document with keys and values", dict),
 }
 SETTINGS = tuple(key for key in _CHECKS if key != "comparison")  # those that a screen may change

@@ -78,7 +78,7 @@ class Project:
         view = self.view()
         known = self._labels
         if known is None or known[0] != view.last_id:
-            labels = Labels.from_events(self.graph, view.current.values(), view.first)
+            labels = view.labels(self.graph)
             known = (view.last_id, labels, labels.as_array(self.graph.n_nodes))
             self._labels = known
         return known
@@ -112,8 +112,7 @@ class Project:
         """The run that is under way, else the one that waits, else None."""
         end_lost(self.store, self.id)
         live = self.store.runs.of_project(self.id, "queued", "running")
-        running = [run for run in live if run.status == "running"]
-        return running[0] if running else live[-1] if live else None
+        return next((run for run in live if run.status == "running"), live[-1] if live else None)
 
     def unranked(self) -> str:
         """What is said of a node while there is no finished run."""
@@ -130,9 +129,8 @@ class Project:
     def result_before(self, result: Result) -> Result | None:
         """Result of the run before a given one; of the same model if there is one"""
         earlier = [other for other in self.results() if other.info.number < result.info.number]
-        alike = [other for other in earlier if other.info.model == result.info.model]
-        found = alike or earlier
-        return found[-1] if found else None
+        alike = (other for other in reversed(earlier) if other.info.model == result.info.model)
+        return next(alike, earlier[-1] if earlier else None)
 
     def results_like(self, result: Result) -> list[Result]:
         """Results of the model of a given one, oldest first."""

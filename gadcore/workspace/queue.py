@@ -29,8 +29,7 @@ from gadcore.records import QueueRow
 from gadcore.store import Result
 from gadcore.store.offers import NOTHING, Offer, Revision
 from gadcore.workspace.project import DERIVED, Project
-from gadcore.workspace.queue_rows import Filter, Mask, filtered, rows
-from gadcore.workspace.reasons import live_reasons
+from gadcore.workspace.queue_rows import Filter, filtered, live_reasons, rows
 from gadcore.workspace.reranking import provisional
 
 COMPLETE = "Every node has a verdict."
@@ -146,10 +145,8 @@ class _Order:
         with self.guard:
             new = [query for query in cases if query not in self.shown]
             if new:
-                ids = self.project.store.offers.show(
-                    self.project.id, *self._key, [self._offer(q) for q in new]
-                )
-                self.shown.update(zip(new, ids))
+                show = self.project.store.offers.show
+                self.shown.update(zip(new, show(self.project.id, *self._key, list(map(self._offer, new)))))
             return [self.shown[query] for query in cases]
 
     def _offer(self, query: Query) -> Offer:
@@ -167,18 +164,7 @@ class _Order:
         if (latest := offers.revision(*self._key)) != self.revision:
             kept = [offer for offer in offers.planned(*self._key) if offer.node_id in graph]
             self.revision = latest
-            self.queries = [
-                Query(
-                    graph.index_of(offer.node_id),
-                    0.0,
-                    offer.reason,
-                    offer.probability,
-                    offer.strategy,
-                    offer.drawn_after,
-                    offer.id,
-                )
-                for offer in kept
-            ]
+            self.queries = [_query(graph.index_of(offer.node_id), offer) for offer in kept]
 
     def _open(self, n: int) -> list[Query]:
         """The still order without labelled nodes; at least ``n`` long if the graph has so many."""
@@ -198,9 +184,7 @@ class _Order:
             self._follow()
             verdicts, state = self.project.verdicts(), self.project.view().last_id
             open_ = [query for query in self.queries if verdicts[query.node] == -1]
-            if (
-                self._strategy.asks_around_anomalies
-            ):  # cases around a new anomaly wait for no other to run out
+            if self._strategy.asks_around_anomalies:  # those of a new anomaly wait for no other to run out
                 return open_ if self._moment == state else self._extended([], AHEAD, state)
             ahead = len(open_) if served is None else len(_active(self.queries)) - served
             missing = max(least, OFFERED) - ahead
@@ -214,10 +198,9 @@ class _Order:
         A waiting case that is drawn moves to its turn as a random check: left out, it would be missed where
         most of the queue is from. One that is drawn twice stays as it was.
         """
-        found = self._work_out(
-            self.result.scores, n, with_audit=True, waiting={query.node for query in known}
-        )
-        checks = {query.node for query in known} - {query.node for query in _active(known)}
+        waiting = {query.node for query in known}
+        found = self._work_out(self.result.scores, n, with_audit=True, waiting=waiting)
+        checks = waiting - {query.node for query in _active(known)}
         found = [query for query in found if query.node not in checks]
         drawn = {query.node for query in found}
         open_ = [query for query in known if query.node not in drawn] + found
@@ -302,7 +285,7 @@ class _Order:
         waiting: Collection[int] = (),
     ) -> list[Query]:
         project, result, info = self.project, self.result, self.result.info
-        allowed: Mask | None = filtered(project, self.where, None, result) if self.where.narrows else None
+        allowed = filtered(project, self.where, None, result) if self.where.narrows else None
         return work_out(
             project.graph,
             Scored(info.id, info.seed, info.basis, scores, result.embedding),
@@ -342,6 +325,10 @@ def _told(score: str, query: Query) -> str:
         return query.reason
     by_rank = not strategy.dialled or query.reason.startswith("rank ")
     return score if by_rank else f"{score}; {query.reason}"
+
+
+def _query(node: int, kept: Offer) -> Query:
+    return Query(node, 0.0, kept.reason, kept.probability, kept.strategy, kept.drawn_after, kept.id)
 
 
 def _active(queries: Iterable[Query]) -> list[Query]:

@@ -48,8 +48,8 @@ def test_a_new_database_has_the_present_schema_and_opens_again(settings: Setting
 def test_an_older_database_is_migrated_step_by_step(settings: Settings, store: Store, monkeypatch) -> None:
     close_stores()
     steps = {
-        schema.VERSION + 1: lambda c: c.execute(text("ALTER TABLE projects ADD COLUMN colour TEXT")),
-        schema.VERSION + 2: lambda c: c.execute(text("UPDATE projects SET colour = 'blue'")),
+        schema.VERSION + 1: lambda c, _: c.execute(text("ALTER TABLE projects ADD COLUMN colour TEXT")),
+        schema.VERSION + 2: lambda c, _: c.execute(text("UPDATE projects SET colour = 'blue'")),
     }
     monkeypatch.setattr(migrations, "STEPS", {**migrations.STEPS, **steps})
     monkeypatch.setattr(schema, "VERSION", schema.VERSION + 2)
@@ -110,7 +110,7 @@ def test_an_older_workspace_has_the_tables_of_a_new_one(settings: Settings, tmp_
 
 def test_a_failed_migration_leaves_the_database_as_it_was(settings: Settings, store: Store, monkeypatch):
     close_stores()
-    bad = {schema.VERSION + 1: lambda c: c.execute(text("UPDATE nowhere SET x = 1"))}
+    bad = {schema.VERSION + 1: lambda c, _: c.execute(text("UPDATE nowhere SET x = 1"))}
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "STEPS", bad)
         patch.setattr(schema, "VERSION", schema.VERSION + 1)
