@@ -19,8 +19,10 @@ from benchmarks.app_in_browser import FLAGS, chromium_path, running_app
 from gadcore.settings import Settings
 from gadcore.store import close_stores
 from gadcore.workspace import Workspace
+from pages.label import modules
 
 TIMEOUT = 30_000  # ms; a busy machine is slow, a wrong screen stays wrong
+MODULES = "http://127.0.0.1:1"  # no server is asked: the answers are given in the test
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _number = count(1)
 _log: deque[str] = deque(maxlen=60)  # last lines of the server, shown with a failed test
@@ -128,6 +130,20 @@ def project(server: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wo
         return make_project(f"planted {next(_number)}", labels=labels, models=models, namesakes=namesakes)
 
     return make
+
+
+def serve_modules(page: Page) -> None:
+    """Open an empty page beside the screen's JavaScript modules, which it can import by name; no server runs."""
+
+    def answer(route: Route) -> None:
+        name = urlsplit(route.request.url).path.removeprefix("/")
+        if name.endswith(".js"):
+            route.fulfill(body=modules.source(name.removesuffix(".js")), content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html><title>modules</title>", content_type="text/html")
+
+    page.route(f"{MODULES}/**", answer)
+    page.goto(f"{MODULES}/")
 
 
 def part(page: Page, name: str) -> Locator:

@@ -159,7 +159,7 @@ def test_everything_fits_the_window(tabs, server, project, width, height) -> Non
     sizes = page.evaluate(
         """() => {
           const main = document.querySelector('.stMain');
-          const strip = document.querySelector('.rf-strip');
+          const strip = document.querySelector('.rf-status-bar');
           return {across: main.scrollWidth - main.clientWidth, strip: strip.scrollWidth - strip.clientWidth,
                   bottom: document.querySelector('.rf-panes').getBoundingClientRect().bottom - innerHeight};
         }"""

@@ -1,6 +1,6 @@
 // The keyboard. One listener on the document; silent in text fields, with modifier keys, and under other dialogs.
 
-const HELP = [
+export const HELP = [
   ["Decide", [
     ["A", "anomalous"],
     ["N", "normal"],
@@ -36,13 +36,13 @@ const HELP = [
   ]],
 ];
 
-class Keys {
+export class Keys {
   constructor(app) {
     this.app = app;
     this.actions = {
       a: () => app.verdicts.decide("anomalous"), n: () => app.verdicts.decide("normal"), u: () => app.verdicts.decide("unsure"),
       j: () => app.step(1), k: () => app.step(-1), b: () => app.back(), m: () => app.card.focusNote(),
-      e: () => app.centre.nextHop(), w: () => app.card.choose("why"), s: () => app.card.choose("similar"),
+      e: () => app.neighbourhood.nextHop(), w: () => app.card.choose("why"), s: () => app.card.choose("similar"),
       g: () => app.labelGroup(), t: () => app.retrain(), h: () => app.toggleBlind(), x: () => app.leave("export"),
       "/": () => app.queue.search.focus(), "?": () => app.dialogs.help(),
     };

@@ -1,11 +1,11 @@
 // What the screen knows: the queue, the verdicts, the cases fetched ahead, where the analyst stands.
 // It holds no DOM. `effective` verdicts are the server's, overlaid with those given here and not yet confirmed.
 
-const OTHERS = "others"; // the filter: judged by others, not by this analyst
+export const OTHERS = "others"; // the filter: judged by others, not by this analyst
 const AHEAD = 8; // cases fetched ahead
 const PER_MESSAGE = 3; // cases asked for at once: a small answer comes back sooner
 
-class Board {
+export class ScreenState {
   constructor() {
     this.rows = [];
     this.queueKey = "";
