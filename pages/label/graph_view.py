@@ -65,7 +65,7 @@ def css() -> str:
 
 def load_vis_network() -> None:
     """Bring vis-network to the browser (``globalThis.vis``); call it once per page, outside fragments."""
-    _vis_network()(key="vis-network", height="content")
+    _vis_network()(key="unseen-vis-network", height="content")
 
 
 @cache

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import pytest
 from page_project import make_project
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from benchmarks.app_in_browser import FLAGS, chromium_path, running_app
 from gadcore.settings import Settings
@@ -152,15 +151,10 @@ def part(page: Page, name: str) -> Locator:
 
 
 def downloaded(page: Page, button: Locator) -> Path:
-    """The file behind a download button. A click in the instant of a rerun is lost: then click again."""
-    for patience in (10_000, 10_000, TIMEOUT):
-        try:
-            with page.expect_download(timeout=patience) as waiting:
-                button.click()
-            return Path(waiting.value.path())
-        except PlaywrightTimeout:
-            continue
-    raise AssertionError("the button gave no file in three clicks")
+    """The file behind a download button."""
+    with page.expect_download() as waiting:
+        button.click()
+    return Path(waiting.value.path())
 
 
 def open_label(page: Page, server: Server, workspace: Workspace) -> None:

@@ -104,7 +104,7 @@ export class Dialogs {
     const decide = (verdict) => {
       const nodes = chosen();
       this.close();
-      const draws = verdicts.draws(nodes.filter((id) => id === node));
+      const draws = verdicts.offers(nodes.filter((id) => id === node));
       if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], draws });
     };
     const member = (row, i) => el("li", {}, el("label", {},

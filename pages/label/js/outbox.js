@@ -61,7 +61,7 @@ export class Outbox {
     this.flush();
   }
 
-  /** Take the server's answer: forget what it has, and send on. */
+  /** Take the server's answer: forget what it has; `flush` then sends on. */
   receive(reply, ack) {
     const before = this.pending.length;
     this.pending = this.pending.filter((event) => !(event.seq <= (ack[event.client] || 0)));

@@ -2,7 +2,7 @@
 
 import { button, el, fill, option, scoreBar, secret } from "./elements.js";
 import { movedMark, nodeName, provisionalMark, verdictChip, VERDICTS, verdictShape } from "./marks.js";
-import { OTHERS } from "./screen_state.js";
+import { isRandomCheck, OTHERS } from "./screen_state.js";
 import { SearchField } from "./search_field.js";
 import { showTuning } from "./tuning_dialog.js";
 import { count, fullName, plural } from "./words.js";
@@ -175,7 +175,7 @@ export class QueuePane {
       nodeName(row.name, node),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
-      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
+      el("span", { class: "rf-reason" }, isRandomCheck(row) && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
     );
     this.items.set(node, { made, chip });
     fill(chip, verdictChip(this.app.shownVerdict(node)));

@@ -5,6 +5,9 @@ export const OTHERS = "others"; // the filter: judged by others, not by this ana
 const AHEAD = 8; // cases fetched ahead
 const PER_MESSAGE = 3; // cases asked for at once: a small answer comes back sooner
 
+/** Whether the queue drew a row at random, to measure the queue itself. */
+export const isRandomCheck = (row) => row.inclusion_probability !== null;
+
 export class ScreenState {
   constructor() {
     this.rows = [];
@@ -147,7 +150,7 @@ export class ScreenState {
   /** How the queue chose a node: the row that it was opened or is listed as, the one that was drawn first. */
   offered(node) {
     const rows = [node === this.current ? this.asked : null, this.row(node)].filter(Boolean);
-    return rows.find((row) => row.inclusion_probability !== null) || rows[0] || null;
+    return rows.find(isRandomCheck) || rows[0] || null;
   }
 
   /** Cases to come, at most `most`: from the anchor down, then from the top where undecided rows may be left. */

@@ -47,8 +47,8 @@ export class Verdicts {
   give(nodes, verdict, source, counts) {
     const one = nodes.length === 1 && source === SELECTION;
     const event = one
-      ? { kind: "verdict", node: nodes[0], ...this.draw(nodes[0]) }
-      : { kind: "group", nodes, source, draws: this.draws(nodes), ...counts };
+      ? { kind: "verdict", node: nodes[0], ...offerOf(this.state.offered(nodes[0])) }
+      : { kind: "group", nodes, source, draws: this.offers(nodes), ...counts };
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.state.give(nodes, verdict, seq);
     nodes.forEach((node) => this.state.own.add(node));
@@ -56,19 +56,9 @@ export class Verdicts {
     return seq;
   }
 
-  /** How the queue chose a case: a random check stays one however it is answered. */
-  draw(node) {
-    const row = this.state.offered(node);
-    return {
-      strategy: row?.strategy || "",
-      inclusion_probability: row?.inclusion_probability ?? null,
-      drawn_after: row?.drawn_after ?? null,
-    };
-  }
-
-  /** Of several nodes that were looked at: {node: draw}. */
-  draws(nodes) {
-    return Object.fromEntries(nodes.map((node) => [node, this.draw(node)]));
+  /** How the queue chose several nodes that were looked at: {node: offer}. */
+  offers(nodes) {
+    return Object.fromEntries(nodes.map((node) => [node, offerOf(this.state.offered(node))]));
   }
 
   undo() {
@@ -90,6 +80,11 @@ export class Verdicts {
     this.app.paint(step.nodes);
     if (step.at) this.app.open(step.at);
   }
+}
+
+/** What an event says of how the queue chose a case, by its row: a random check stays one however it is answered. */
+function offerOf(row) {
+  return { strategy: row?.strategy || "", inclusion_probability: row?.inclusion_probability ?? null, drawn_after: row?.drawn_after ?? null };
 }
 
 /** What a verdict on several nodes did, given the verdicts that they had. */

@@ -40,7 +40,7 @@ function whySections(found, app) {
 }
 
 /** What the tab shows, rounded so that base, bars and what is not assigned add up to the score. */
-function whyParts(found) {
+export function whyParts(found) {
   const digits = digitsFor([found.score, found.base, ...[...found.attributes, ...found.neighbours].map((part) => part.value)]);
   const rounded = (value) => Number(value.toFixed(digits)) || 0;
   const round = (parts) => parts.map((part) => ({ ...part, value: rounded(part.value) }));
