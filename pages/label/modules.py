@@ -35,12 +35,13 @@ def joined(entry: str) -> str:
         for names, module in _IMPORT.findall(text):
             if missing := set(names.split(", ")) - set(exported[module]):
                 raise ValueError(f"{name}.js imports what {module}.js does not export: {sorted(missing)}")
-    *modules, first = texts
-    parts = [
-        f"const in_{name} = (() => {{\n{_body(name, texts[name])}\nreturn {{ {', '.join(exported[name])} }};\n}})();"
-        for name in modules
+    bodies = {name: _body(name, text) for name, text in texts.items()}
+    first = bodies.pop(entry)
+    scopes = [
+        f"const in_{name} = (() => {{\n{body}\nreturn {{ {', '.join(exported[name])} }};\n}})();"
+        for name, body in bodies.items()
     ]
-    return "\n".join([*parts, _body(first, texts[first])])
+    return "\n".join([*scopes, first])
 
 
 def _in_order(name: str, path: tuple[str, ...] = (), found: dict[str, str] | None = None) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The labelling screen as a Streamlit component: its code is sent once, its data with every exchange.
 
-The code lives in a loader component outside the fragment, so that an exchange carries data only; the component
-mounted in the fragment just calls in.
+The code lives in a loader component outside the fragment, so that an exchange carries data only; the
+component mounted in the fragment just calls in.
 """
 
 from __future__ import annotations

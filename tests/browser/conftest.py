@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,6 +21,7 @@ from gadcore.store import close_stores
 from gadcore.workspace import Workspace
 from pages.label import modules
 
+Run = Callable[..., Any]  # what the fixture ``run`` gives
 TIMEOUT = 30_000  # ms; a busy machine is slow, a wrong screen stays wrong
 MODULES = "http://127.0.0.1:1"  # no server is asked: the answers are given in the test
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -132,7 +134,7 @@ def project(server: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wo
 
 
 def serve_modules(page: Page) -> None:
-    """Open an empty page beside the screen's JavaScript modules, which it can import by name; no server runs."""
+    """Open an empty page that can import the screen's JavaScript modules by name; no server runs."""
 
     def answer(route: Route) -> None:
         name = urlsplit(route.request.url).path.removeprefix("/")
@@ -143,6 +145,31 @@ def serve_modules(page: Page) -> None:
 
     page.route(f"{MODULES}/**", answer)
     page.goto(f"{MODULES}/")
+
+
+@pytest.fixture(scope="session")
+def modules_page(chromium: Browser) -> Iterator[Page]:
+    """One page for all tests of single modules, with module_helpers.js."""
+    context = chromium.new_context(locale="en-GB", timezone_id="Europe/Berlin")
+    page = context.new_page()
+    serve_modules(page)
+    page.add_script_tag(path=Path(__file__).with_name("module_helpers.js"))
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def run(modules_page: Page) -> Run:
+    """Runs JavaScript with the exports of modules as ``m``: ``run("outbox words", "return …", *values)``."""
+
+    def evaluate(names: str, body: str, *values: Any) -> Any:
+        loads = ", ".join(f"...(await import('/{name}.js'))" for name in names.split())
+        fresh = "sessionStorage.clear(); localStorage.clear(); document.body.replaceChildren();"
+        return modules_page.evaluate(
+            f"async (values) => {{ const m = {{ {loads} }}; {fresh} {body} }}", values
+        )
+
+    return evaluate
 
 
 def part(page: Page, name: str) -> Locator:

@@ -54,9 +54,7 @@ def test_a_click_right_after_the_filters_changed_gives_the_list_that_is_shown(
     flagged = page.get_by_test_id("stMetric").filter(has_text="Flagged")
     expect(flagged).to_contain_text("100")
     expect(page.locator(".st-key-download-model")).to_be_visible()
-    page.evaluate(
-        "document.querySelectorAll('.stMain button').forEach((made) => (made.dataset.before = 'yes'))"
-    )
+    page.get_by_role("button").evaluate_all("(all) => all.forEach((made) => (made.dataset.before = 'yes'))")
     page.get_by_text("Keep all marked anomalous").click()
     page.get_by_label("At most").fill("20")
     page.get_by_label("At most").press("Enter")  # cuts the run before short: Streamlit forgets its files
