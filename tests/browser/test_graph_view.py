@@ -233,9 +233,9 @@ def test_verdicts_and_scores_move_nothing(page, sample):
     view = around(sample)
     show(page, view)
     before = places(page, view)
-    page.evaluate("(ids) => graph.paint(ids, 'anomalous')", [node.node_id for node in view.nodes[:3]])
-    labels = Labels.from_indices(sample[0], anomalous=[5])
-    page.evaluate("(view) => graph.recolour(view)", graph_view.network_data(around(sample, labels=labels)))
+    graph, percentile = sample
+    labels = Labels.from_indices(graph, anomalous=[5])
+    show(page, around((graph, percentile[::-1]), labels=labels))
     after = places(page, view)
     assert all(np.allclose(before[node], after[node], atol=1e-6) for node in before)
 

@@ -9,10 +9,6 @@
 //     onColour(mode),           // "score", "verdict" or "attribute:<column>"
 //   });                         // every callback is optional; `element` needs a height
 //   graph.show(view, { colourBy, blind, selected, expanded, why })   // view: graph_view.network_data(…); why: graph_reasons.js
-//   graph.recolour(view)        // new scores and verdicts of the nodes already shown
-//   graph.paint(ids, verdict)   // one verdict at once, before the server has answered; null takes it back
-//   graph.select(idOrIds)       // mark without calling back
-//   graph.selected()            // ids
 //   graph.locate(id)            // {x, y} on the page, null when it is not in view; graph.badge(id) of its "+N"
 //   graph.named()               // ids that carry their name: those that matter, and others where there is room
 //   graph.pushed()              // {nodes, edges} that stand out as reasons; see graph_reasons.js
@@ -67,7 +63,6 @@ export function createGraphView(element, callbacks = {}) {
   let waiting = null;
 
   const call = (name, ...values) => callbacks[name]?.(...values);
-  const text = (value) => String(value);
 
   function start() {
     nodes = new vis.DataSet();
@@ -276,27 +271,6 @@ export function createGraphView(element, callbacks = {}) {
     return fresh.length > 0;
   }
 
-  function recolour(view) {
-    if (!state.view || view.centre !== state.view.centre) return;
-    for (const node of view.nodes) {
-      const facts = node.case ?? node;
-      if (state.cases.has(facts.node_id)) state.cases.set(facts.node_id, { ...facts });
-    }
-    restyle();
-  }
-
-  function paint(ids, verdict) {
-    for (const id of [ids].flat()) {
-      if (state.cases.has(id)) state.cases.get(id).verdict = verdict;
-    }
-    restyle();
-  }
-
-  function select(ids) {
-    state.selected = new Set([ids ?? []].flat().map(text).filter((id) => state.cases.has(id)));
-    restyle();
-  }
-
   function zoomBy(factor) {
     network?.moveTo({ scale: network.getScale() * factor, animation: { duration: 120, easingFunction: "easeOutQuad" } });
   }
@@ -344,7 +318,7 @@ export function createGraphView(element, callbacks = {}) {
     root.remove();
   }
 
-  const view = { show, recolour, paint, select, selected: () => [...state.selected], named: () => [...state.named], pushed: () => shownPushes(pushed().nodes, edges, state.view.centre), locate, badge, fit, destroy };
+  const view = { show, named: () => [...state.named], pushed: () => shownPushes(pushed().nodes, edges, state.view.centre), locate, badge, fit, destroy };
   root.graphView = view;
   return view;
 }
