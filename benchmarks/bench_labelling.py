@@ -38,7 +38,7 @@ _WATCH = """
   window.addEventListener("keydown", (event) => { // on the window: before the screen hears it
     if (!["a", "n"].includes(event.key)) return;
     const node = card().dataset.node;
-    const training = Boolean(document.querySelector(".rf-strip.rf-live"));
+    const training = Boolean(document.querySelector(".rf-status-bar.rf-live"));
     const press = { at: event.timeStamp, training };
     const before = counts();
     bench.open += 1;
@@ -93,7 +93,7 @@ def _measure(home: Path, chromium: str, keys: int, rounds: int) -> list[dict[str
         page.get_by_test_id("model").get_by_text("Run 1").wait_for()  # the first ranking
         page.evaluate(_WATCH)
         for _ in range(rounds):
-            page.locator(".rf-strip:not(.rf-live)").wait_for()
+            page.locator(".rf-status-bar:not(.rf-live)").wait_for()
             _press(page, keys, training=False)
             _press(page, keys, training=True)
         found: list[dict[str, Any]] = page.evaluate("benchmark.presses")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from gadcore.jobs.kind import Kind
-from gadcore.jobs.layout import Layout
-from gadcore.jobs.practice import Practice
-from gadcore.jobs.reading import Reading
-from gadcore.jobs.score import Score
-from gadcore.jobs.train import Train
+from gadcore.jobs.layout import LayoutKind
+from gadcore.jobs.practice import PracticeKind
+from gadcore.jobs.reading import ReadingKind
+from gadcore.jobs.score import ScoreKind
+from gadcore.jobs.train import TrainKind
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Train(), Score(), Layout(), Reading(), Practice())}
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (TrainKind(), ScoreKind(), LayoutKind(), ReadingKind(), PracticeKind())
+}

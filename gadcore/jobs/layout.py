@@ -10,7 +10,7 @@ from gadcore.store import Result, Store
 from gadcore.store.artefacts import write_array
 
 
-class Layout(Kind):
+class LayoutKind(Kind):
     """A map of ``payload["kind"]`` of the run ``payload["run"]``, kept with the run."""
 
     name = "layout"

@@ -12,7 +12,7 @@ from gadcore.jobs.kind import Job, Kind
 from gadcore.studies.sessions import Step, simulate
 
 
-class Practice(Kind):
+class PracticeKind(Kind):
     """One session per strategy of the payload, one after the other; labels and runs are left alone.
 
     Progress after every batch, and the result at the end:

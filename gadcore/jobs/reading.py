@@ -13,7 +13,7 @@ from gadcore.records import as_json
 from gadcore.store.artefacts import aside
 
 
-class Reading(Kind):
+class ReadingKind(Kind):
     """The graph of ``payload["source"]``, left in a subfolder of ``["folder"]``; the result is its report."""
 
     name = "reading"

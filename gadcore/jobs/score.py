@@ -15,7 +15,7 @@ from gadcore.records import QueueRow, as_json
 from gadcore.store import Result
 
 
-class Score(Kind):
+class ScoreKind(Kind):
     """Queue rows of the nodes in the files ``payload["path"]`` and ``["edges"]``, by run ``["run"]``."""
 
     name = "score"

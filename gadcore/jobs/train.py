@@ -33,7 +33,7 @@ from gadcore.store import Offer
 from gadcore.store.artefacts import arrays_of, versions, write_array, write_run
 
 
-class Train(Kind):
+class TrainKind(Kind):
     """A training run; it has the id of its job, and it ends its job itself."""
 
     name = "train"

@@ -15,11 +15,8 @@ from typing import Any
 
 from gadcore.errors import GadError, InputError, Unavailable
 from gadcore.graph.labels import LabelEvent
-from gadcore.insight.comparison import auc_text
-from gadcore.loop.audit import QUIET
-from gadcore.loop.strategies import STRATEGIES
 from gadcore.records import RunInfo, as_json
-from gadcore.workspace import OTHERS, Filter, Workspace
+from gadcore.workspace import OTHERS, QUIET, STRATEGIES, Filter, Workspace, auc_text
 from gadcore.workspace.preferences import SETTINGS
 from pages.common.audit_words import audit_line
 from pages.label.answers import answers

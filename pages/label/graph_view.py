@@ -1,13 +1,6 @@
 """The neighbourhood view: pyvis builds the data, the browser draws it with pyvis's own vis-network, offline.
 
-How to use it in a components v2 element::
-
-    from pages.label import graph_view
-    board = st.components.v2.component("board", js=graph_view.javascript() + BOARD_JS, …)
-    graph_view.load_vis_network()             # once per page, outside fragments
-    data = {"view": graph_view.network_data(workspace.neighbourhood(node_id)), …}
-
-``javascript()`` declares one name, ``createGraphView(element, callbacks)``; see graph_view.js. The 470 kB of
+``network_data`` is what ``createGraphView(element, callbacks)`` of js/graph_view.js shows. The 470 kB of
 vis-network are a component of their own, whose message never changes, so that the browser gets them once.
 No HTML is ever made from data: pyvis's page generator is not used, text reaches the page as ``textContent``.
 """
@@ -28,7 +21,6 @@ from pages.common import palette
 
 _HERE = Path(__file__).parent
 _VIS_NETWORK = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
-_FILES = ("graph_style.js", "graph_overlay.js", "graph_push.js", "graph_view.js")
 
 
 def network_data(view: Neighbourhood) -> dict[str, Any]:
@@ -66,31 +58,14 @@ def _size(degree: int) -> float:
     return min(30.0, 9.0 + 2.2 * log2(1 + degree))
 
 
-@cache
-def javascript() -> str:
-    """Source that declares ``createGraphView``; put it in front of a component's own JavaScript."""
-    parts = [(_HERE / "js" / name).read_text(encoding="utf-8") for name in _FILES]
-    css = (_HERE / "graph_view.css").read_text(encoding="utf-8")
-    return "\n".join(
-        [
-            "const createGraphView = (() => {",
-            f"const PALETTE = {palette.as_javascript()};",
-            f"const CSS = {as_literal(css)};",
-            *parts,
-            "return createGraphView;",
-            "})();\n",
-        ]
-    )
-
-
-def as_literal(text: str) -> str:
-    """A JavaScript template literal of a text."""
-    return "`" + text.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${") + "`"
+def css() -> str:
+    """The style of the view."""
+    return (_HERE / "graph_view.css").read_text(encoding="utf-8")
 
 
 def load_vis_network() -> None:
     """Bring vis-network to the browser (``globalThis.vis``); call it once per page, outside fragments."""
-    _vis_network()(key="vis-network", height="content")
+    _vis_network()(key="unseen-vis-network", height="content")
 
 
 @cache

@@ -7,7 +7,6 @@ ring on the map; a click on a point it hands to the screen, which opens the case
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,13 @@ import streamlit as st
 
 from gadcore.workspace import Workspace
 from pages.common import state
+from pages.label import modules
 from pages.map.colours import by_verdict
 from pages.map.figure import MapFigure, map_figure
 
 KEY = "unseen-map-link"
 LAYOUTS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE"}
 HEIGHT = 280
-
-_CODE = Path(__file__).parent / "js" / "map_link.js"
 
 
 @st.fragment
@@ -143,4 +141,4 @@ def _link(workspace: Workspace, at: dict[str, Any], opened: dict[str, Any] | Non
 
 @cache
 def _component() -> Any:
-    return st.components.v2.component("map_link", js=_CODE.read_text(encoding="utf-8"), isolate_styles=False)
+    return st.components.v2.component("map_link", js=modules.source("map_link"), isolate_styles=False)

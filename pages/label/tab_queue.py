@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gadcore.loop.strategies import preferred_strategy
 from gadcore.records import QueueBasis, QueueRow, as_json
-from gadcore.workspace import Filter, Workspace
+from gadcore.workspace import Filter, Workspace, preferred_strategy
 
 ROWS = 60  # rows of a new queue, and rows added when few are left
 

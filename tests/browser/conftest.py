@@ -8,19 +8,22 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from page_project import make_project
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from benchmarks.app_in_browser import FLAGS, chromium_path, running_app
 from gadcore.settings import Settings
 from gadcore.store import close_stores
 from gadcore.workspace import Workspace
+from pages.label import modules
 
+Run = Callable[..., Any]  # what the fixture ``run`` gives
 TIMEOUT = 30_000  # ms; a busy machine is slow, a wrong screen stays wrong
+MODULES = "http://127.0.0.1:1"  # no server is asked: the answers are given in the test
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _number = count(1)
 _log: deque[str] = deque(maxlen=60)  # last lines of the server, shown with a failed test
@@ -130,21 +133,55 @@ def project(server: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wo
     return make
 
 
+def serve_modules(page: Page) -> None:
+    """Open an empty page that can import the screen's JavaScript modules by name; no server runs."""
+
+    def answer(route: Route) -> None:
+        name = urlsplit(route.request.url).path.removeprefix("/")
+        if name.endswith(".js"):
+            route.fulfill(body=modules.source(name.removesuffix(".js")), content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html><title>modules</title>", content_type="text/html")
+
+    page.route(f"{MODULES}/**", answer)
+    page.goto(f"{MODULES}/")
+
+
+@pytest.fixture(scope="session")
+def modules_page(chromium: Browser) -> Iterator[Page]:
+    """One page for all tests of single modules, with module_helpers.js."""
+    context = chromium.new_context(locale="en-GB", timezone_id="Europe/Berlin")
+    page = context.new_page()
+    serve_modules(page)
+    page.add_script_tag(path=Path(__file__).with_name("module_helpers.js"))
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def run(modules_page: Page) -> Run:
+    """Runs JavaScript with the exports of modules as ``m``: ``run("outbox words", "return …", *values)``."""
+
+    def evaluate(names: str, body: str, *values: Any) -> Any:
+        loads = ", ".join(f"...(await import('/{name}.js'))" for name in names.split())
+        fresh = "sessionStorage.clear(); localStorage.clear(); document.body.replaceChildren();"
+        return modules_page.evaluate(
+            f"async (values) => {{ const m = {{ {loads} }}; {fresh} {body} }}", values
+        )
+
+    return evaluate
+
+
 def part(page: Page, name: str) -> Locator:
     """A part of the labelling screen by its test id."""
     return page.get_by_test_id(name)
 
 
 def downloaded(page: Page, button: Locator) -> Path:
-    """The file behind a download button. A click in the instant of a rerun is lost: then click again."""
-    for patience in (10_000, 10_000, TIMEOUT):
-        try:
-            with page.expect_download(timeout=patience) as waiting:
-                button.click()
-            return Path(waiting.value.path())
-        except PlaywrightTimeout:
-            continue
-    raise AssertionError("the button gave no file in three clicks")
+    """The file behind a download button."""
+    with page.expect_download() as waiting:
+        button.click()
+    return Path(waiting.value.path())
 
 
 def open_label(page: Page, server: Server, workspace: Workspace) -> None:

@@ -45,6 +45,25 @@ def test_the_flagged_list_is_filtered_downloaded_and_read_again(
     assert list(again["node_id"]) == [row["node_id"] for row in rows]
 
 
+def test_a_click_right_after_the_filters_changed_gives_the_list_that_is_shown(
+    server: Server, tabs: Tabs, project: Callable
+) -> None:
+    workspace = project(labels=True, models=("sgc-lr",))
+    page = tabs.new()
+    page.goto(server.page_of(workspace, "Export"))
+    flagged = page.get_by_test_id("stMetric").filter(has_text="Flagged")
+    expect(flagged).to_contain_text("100")
+    expect(page.locator(".st-key-download-model")).to_be_visible()
+    page.get_by_role("button").evaluate_all("(all) => all.forEach((made) => (made.dataset.before = 'yes'))")
+    page.get_by_text("Keep all marked anomalous").click()
+    page.get_by_label("At most").fill("20")
+    page.get_by_label("At most").press("Enter")  # cuts the run before short: Streamlit forgets its files
+    expect(flagged).to_contain_text("20")
+    assert page.locator("[class*=st-key-download-] button[data-before]").count() == 0
+    content = download(page, "download-csv")
+    assert len(list(csv.DictReader(io.StringIO(content.decode())))) == 20
+
+
 def test_labels_model_and_report_are_downloaded(server: Server, tabs: Tabs, project: Callable) -> None:
     workspace = project(labels=True, models=("sgc-lr",))
     page = tabs.new()

@@ -20,11 +20,12 @@ from gadcore.records import Neighbourhood
 from pages.common import palette
 from pages.label import graph_view
 
-from .conftest import Tabs
+from .conftest import Tabs, serve_modules
 
 VIS_NETWORK = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
 EVIL = "<img src=x onerror=\"document.title='broken in'\">"
 START = """
+import { createGraphView } from "/graph_view.js";
 window.events = [];
 const heard = (name) => (...values) => window.events.push([name, ...values]);
 window.graph = createGraphView(document.getElementById("host"), {
@@ -76,10 +77,17 @@ def around(sample, node: int = 5, *, labels: Labels | None = None, **options) ->
 @pytest.fixture
 def page(blank_page: Page) -> Page:
     """A page with an empty view of 900 x 560 pixels."""
+    serve_modules(blank_page)
     blank_page.set_content('<div id="host" style="width:900px;height:560px"></div>')
     blank_page.add_script_tag(content=VIS_NETWORK.read_text(encoding="utf-8"))
-    blank_page.add_script_tag(content=graph_view.javascript() + START)
+    start(blank_page)
     return blank_page
+
+
+def start(page: Page) -> None:
+    page.add_style_tag(content=graph_view.css())
+    page.add_script_tag(content=START, type="module")
+    page.wait_for_function("window.graph")
 
 
 def show(page: Page, view: Neighbourhood, **options) -> None:
@@ -225,9 +233,9 @@ def test_verdicts_and_scores_move_nothing(page, sample):
     view = around(sample)
     show(page, view)
     before = places(page, view)
-    page.evaluate("(ids) => graph.paint(ids, 'anomalous')", [node.node_id for node in view.nodes[:3]])
-    labels = Labels.from_indices(sample[0], anomalous=[5])
-    page.evaluate("(view) => graph.recolour(view)", graph_view.network_data(around(sample, labels=labels)))
+    graph, percentile = sample
+    labels = Labels.from_indices(graph, anomalous=[5])
+    show(page, around((graph, percentile[::-1]), labels=labels))
     after = places(page, view)
     assert all(np.allclose(before[node], after[node], atol=1e-6) for node in before)
 
@@ -333,8 +341,9 @@ def test_zoom_and_fit(page, sample):
 
 
 def test_a_view_shown_before_vis_network_arrives_is_drawn_when_it_does(blank_page, sample):
+    serve_modules(blank_page)
     blank_page.set_content('<div id="host" style="width:900px;height:560px"></div>')
-    blank_page.add_script_tag(content=graph_view.javascript() + START)
+    start(blank_page)
     view = around(sample)
     blank_page.evaluate("(view) => graph.show(view)", graph_view.network_data(view))
     blank_page.add_script_tag(content=VIS_NETWORK.read_text(encoding="utf-8"))

@@ -259,20 +259,20 @@ def wait_for_reasons(page: Page, node: str) -> None:
     expect(page.locator(f"[data-testid=graph] .gv[data-centre='{node}'] .gv-why")).to_be_visible()
 
 
+STILL = """(id) => {
+  const at = JSON.stringify(document.querySelector("[data-testid=graph] .gv").graphView.locate(id));
+  const same = at === window.seen;
+  window.seen = at;
+  return same;
+}"""
+
+
 def choose(page: Page, node: str, item: str) -> None:
-    """Pick an item of a node's menu; a click that meets a picture still in motion is made again."""
-    view = "document.querySelector('[data-testid=graph] .gv').graphView"
-    for _ in range(10):
-        at = page.evaluate(f"id => {view}.locate(id)", node)
-        page.mouse.click(at["x"], at["y"], button="right")
-        found = page.locator(".gv-menu", has_text=node).get_by_role("menuitem", name=item)
-        try:
-            expect(found).to_be_visible(timeout=3_000)
-        except AssertionError:
-            continue
-        found.click()
-        return
-    raise AssertionError(f"no menu of {node} with {item!r}")
+    """Pick an item of a node's menu, once the picture has come to rest."""
+    page.wait_for_function(STILL, arg=node)
+    at = page.evaluate("id => document.querySelector('[data-testid=graph] .gv').graphView.locate(id)", node)
+    page.mouse.click(at["x"], at["y"], button="right")
+    page.locator(".gv-menu", has_text=node).get_by_role("menuitem", name=item).click()
 
 
 def test_neighbours_are_unfolded_folded_and_unfolded_again(opened) -> None:

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from gadcore.practice.person import copies
 from gadcore.workspace import Workspace
 
-from .conftest import Server, Tabs, part, settled
+from .conftest import TIMEOUT, Server, Tabs, part, settled
+
+PATIENCE = 3 * TIMEOUT  # a page that is opened first imports all that it needs, and the charts their library
 
 
 def open_practice(page: Page, server: Server, workspace: Workspace) -> None:
     page.goto(server.page_of(workspace, "Benchmark"))
-    tab = page.get_by_role("tab", name="Practice")
-    expect(tab).to_be_visible()
-    press(tab, page.locator(".st-key-self-play").get_by_role("button"))
-
-
-def press(button: Locator, outcome: Locator) -> None:
-    """Click until the outcome is there: a click in the instant of a rerun can be lost."""
-    for patience in (15_000, 15_000, 60_000):
-        if button.is_visible():
-            button.click()
-        try:
-            expect(outcome).to_be_visible(timeout=patience)
-        except AssertionError:
-            continue
-        return
-    expect(outcome).to_be_visible()
+    page.get_by_role("tab", name="Practice").click(timeout=PATIENCE)
+    expect(page.locator(".st-key-self-play").get_by_role("button")).to_be_visible(timeout=PATIENCE)
 
 
 def test_a_person_practises_and_sees_the_own_curve(
@@ -38,7 +26,8 @@ def test_a_person_practises_and_sees_the_own_curve(
     workspace, page = project(), tabs.new()
     open_practice(page, server, workspace)
     begin = page.locator(".st-key-self-play").get_by_role("button", name="Practise yourself")
-    press(begin, page.locator("[data-testid=card][data-complete=yes]"))
+    begin.click()
+    expect(page.locator("[data-testid=card][data-complete=yes]")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("[data-testid=graph] [data-centre]")).to_be_attached()
     (copy,) = copies(workspace)
     expect(page.get_by_text(copy.name).first).to_be_visible()
@@ -53,5 +42,6 @@ def test_a_person_practises_and_sees_the_own_curve(
     expect(page.get_by_test_id("stMetric").filter(has_text="Verdicts").first).to_contain_text("5")
     assert workspace.verdicts.counts()["anomalous"] == 0
     page.get_by_role("button", name="Start over").click()
-    press(page.locator(".st-key-self-play-reset").get_by_role("button"), begin)
+    page.locator(".st-key-self-play-reset").get_by_role("button").click()
+    expect(begin).to_be_visible()
     assert copies(workspace) == []

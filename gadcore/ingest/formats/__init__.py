@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gadcore.errors import InputError
 from gadcore.ingest.formats import gexf, graphml, json, mat, mtx, npz, pt, table
-from gadcore.ingest.formats.file_format import UNREADABLE, Archive, FileFormat, Head
+from gadcore.ingest.formats.file_format import UNREADABLE, Archive, FileFormat, FileHead
 
 _MODULES = (table, graphml, gexf, json, npz, mat, mtx, pt)
 FORMATS: tuple[FileFormat, ...] = tuple(module.FORMAT for module in _MODULES)
@@ -94,11 +94,11 @@ def _start(path: Path) -> bytes:
 
 def _by_content(path: Path, start: bytes, by_name: Known | None) -> Known | None:
     members: tuple[str, ...] = ()
-    if ZIP.matches(Head(start)):
+    if ZIP.matches(FileHead(start)):
         try:
             with zipfile.ZipFile(path) as archive:
                 members = tuple(archive.namelist())
         except UNREADABLE:
             return by_name or ZIP  # broken: left to its reader
-    head = Head(start, members)
+    head = FileHead(start, members)
     return next((f for f in _KNOWN if f.matches(head)), None)

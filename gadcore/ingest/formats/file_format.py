@@ -21,7 +21,7 @@ UNREADABLE = (  # what zipfile, gzip and numpy raise on damaged archives
 
 
 @dataclass(frozen=True)
-class Head:
+class FileHead:
     """The beginning of a file (512 bytes); for a zip also the names of its members."""
 
     start: bytes
@@ -46,7 +46,7 @@ class Archive:
     """A file that holds other files."""
 
     suffixes: tuple[str, ...]
-    matches: Callable[[Head], bool]
+    matches: Callable[[FileHead], bool]
     content_decides: bool = True  # as for a format
 
 
@@ -60,7 +60,7 @@ class FileFormat:
     key: str  # what ``format=`` takes
     name: str  # for people
     suffixes: tuple[str, ...]
-    matches: Callable[[Head], bool]  # whether the first bytes are of this format
+    matches: Callable[[FileHead], bool]  # whether the first bytes are of this format
     read: Callable[[Path, Limits], Table | Document | Parts]
     recognised: str  # what is recognised in such a file, in Markdown
     node_attributes: bool = True

@@ -25,7 +25,7 @@ _VIEW_CAP = 28
 
 
 @dataclass(frozen=True)
-class Line:
+class ReportLine:
     """A row of the flagged table as text."""
 
     rank: str
@@ -47,7 +47,7 @@ class Facts:
     histogram: Picture
     views: list[Picture]
     heading: str  # how many are flagged, and by which rule
-    lines: list[Line]  # the first ROWS of the flagged table
+    lines: list[ReportLine]  # the first ROWS of the flagged table
     caution: str
     provenance: list[tuple[str, str]]
 
@@ -98,11 +98,11 @@ def _figures(workspace: Workspace, run: RunInfo, found: int) -> list[tuple[str, 
     ]
 
 
-def _line(row: dict[str, Any]) -> Line:
+def _line(row: dict[str, Any]) -> ReportLine:
     reasons = [row[key] for key in ("reason_1", "reason_2", "reason_3") if row[key]]
     note = [f"Note: {row['note']}"] if row["note"] else []
     probability = row["probability"]
-    return Line(
+    return ReportLine(
         rank=f"{row['rank']:,}",
         node_id=row["node_id"],
         name="" if row["name"] == row["node_id"] else row["name"],

@@ -19,7 +19,7 @@ from reportlab.platypus import Flowable, Frame, KeepInFrame, Paragraph, Spacer, 
 
 from gadcore.drawing import FAINT, GRID, INK, VERDICT_COLOURS, Picture, Shape, plain
 from gadcore.output.flagged import Filters
-from gadcore.output.report.facts import VIEWS, Facts, Line, gather
+from gadcore.output.report.facts import VIEWS, Facts, ReportLine, gather
 from gadcore.output.report.pictures import shortened
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _flagged(facts: Facts) -> Flowable:
     )
 
 
-def _row(line: Line) -> list[Flowable]:
+def _row(line: ReportLine) -> list[Flowable]:
     name = f"{line.node_id} ({line.name})" if line.name else line.node_id
     return [
         _paragraph(line.rank, 7.5),

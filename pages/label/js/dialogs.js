@@ -1,5 +1,11 @@
 // Dialogs over the panes (help, label a group) and short messages at the bottom.
 
+import { button, el, fill, skeleton } from "./elements.js";
+import { HELP } from "./keys.js";
+import { nodeName, verdictChip, VERDICTS, verdictShape } from "./marks.js";
+import { remembered } from "./remembered.js";
+import { count } from "./words.js";
+
 const RING_HINT = "Untick who does not belong; nodes that have a verdict start unticked. "
   + "One undo takes the whole group back.";
 // How much the nodes beside the case count, all together: [name for the server, words, of m nodes].
@@ -40,7 +46,7 @@ class GroupCounting {
   }
 }
 
-class Dialogs {
+export class Dialogs {
   constructor(app) {
     this.app = app;
     this.box = el("div", { class: "rf-dialog", role: "dialog", "aria-modal": "true", tabIndex: -1 });
@@ -82,7 +88,7 @@ class Dialogs {
   /** The ring around a case: choose who belongs to it, then one verdict for all: one group, one undo. */
   group(node) {
     const key = `ring:${node}`;
-    const ring = this.app.board.extras.get(key);
+    const ring = this.app.state.extras.get(key);
     this.waitingFor = ring ? null : node;
     if (!ring) this.app.want(key, { kind: "ring", node });
     if (!ring) this.show("Label a group", skeleton());
@@ -91,8 +97,8 @@ class Dialogs {
   }
 
   chooseGroup(node, ring, reason) {
-    const { board, verdicts } = this.app;
-    const boxes = ring.map(({ node_id: id }) => el("input", { type: "checkbox", value: id, checked: id === node || !board.verdict(id) }));
+    const { state, verdicts } = this.app;
+    const boxes = ring.map(({ node_id: id }) => el("input", { type: "checkbox", value: id, checked: id === node || !state.verdict(id) }));
     const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
     const counting = new GroupCounting(node, chosen);
     const decide = (verdict) => {
@@ -102,7 +108,7 @@ class Dialogs {
       if (nodes.length) verdicts.decide(verdict, nodes, "ring", { weight: counting.rule, judged: [node], offers });
     };
     const member = (row, i) => el("li", {}, el("label", {},
-      boxes[i], nodeName(row.name, row.node_id), verdictChip(board.verdict(row.node_id))));
+      boxes[i], nodeName(row.name, row.node_id), verdictChip(state.verdict(row.node_id))));
     const choice = ([verdict, { key, word }]) => button(`rf-verdict rf-${verdict}`, () => decide(verdict), { "data-testid": `group-${verdict}` },
       verdictShape(verdict, 13), word, el("kbd", {}, key));
     this.show("Label a group", [
@@ -116,7 +122,7 @@ class Dialogs {
 
   /** Called when answers arrive. */
   refresh() {
-    if (this.waitingFor && this.app.board.extras.has(`ring:${this.waitingFor}`)) this.group(this.waitingFor);
+    if (this.waitingFor && this.app.state.extras.has(`ring:${this.waitingFor}`)) this.group(this.waitingFor);
   }
 
   /** A short message; it takes the place of an earlier one `about` the same. */

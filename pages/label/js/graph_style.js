@@ -1,5 +1,7 @@
 // How a node and an edge look: colour by score, verdict or attribute; shape by verdict; never by chance.
 
+import { PALETTE } from "./palette.js";
+
 const mixed = (a, b, t) => {
   const part = (hex, i) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
   const channel = (i) => Math.round(part(a, i) + (part(b, i) - part(a, i)) * t);
@@ -20,7 +22,7 @@ function onScale(scale, share) {
 const rampOf = (scale) => `linear-gradient(90deg, ${scale.map(([at, colour]) => `${colour} ${at * 100}%`).join(", ")})`;
 
 /** A colouring of the nodes in view: {of(case) → colour, legend: [...]}. */
-function colouring(mode, cases, blind) {
+export function colouring(mode, cases, blind) {
   if (mode === "verdict" || (mode === "score" && blind)) return byVerdict();
   if (mode === "score") {
     return {
@@ -59,7 +61,7 @@ function byAttribute(column, cases) {
 }
 
 /** Colours of the page around the view, read from Streamlit's variables: light or dark. */
-function themeOf(element) {
+export function themeOf(element) {
   const style = getComputedStyle(element);
   const read = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
   return {
@@ -70,12 +72,12 @@ function themeOf(element) {
 }
 
 const CLIPPED = 20;
-const clip = (text) => (text.length > CLIPPED ? `${text.slice(0, CLIPPED - 1)}…` : text);
+export const clip = (text) => (text.length > CLIPPED ? `${text.slice(0, CLIPPED - 1)}…` : text);
 
 let ruler = null; // measures names
 
 /** Ids whose names stand clear of those before them. Entries {id, text, x, y, size, font, must}: what matters first. */
-function namesThatFit(entries, face) {
+export function namesThatFit(entries, face) {
   ruler ??= document.createElement("canvas").getContext("2d");
   const taken = [];
   const kept = new Set();
@@ -92,7 +94,7 @@ function namesThatFit(entries, face) {
 }
 
 /** vis-network options of one node. `at` says what is special about it now. */
-function nodeStyle(node, colour, theme, at) {
+export function nodeStyle(node, colour, theme, at) {
   const border = at.centre || at.selected ? theme.text : mixEdge(colour);
   const paint = { background: colour, border };
   const width = at.selected ? 4 : at.centre ? 3 : 1.5;
@@ -120,15 +122,15 @@ const mixEdge = (colour) => {
   return `rgb(${parts.map((value) => Math.round(value * 0.62)).join(", ")})`;
 };
 
-const edgeId = (edge) => `${edge.from ?? edge.source}\u001f${edge.to ?? edge.target}`;
+export const edgeId = (edge) => `${edge.from ?? edge.source}\u001f${edge.to ?? edge.target}`;
 
 /** The end of an edge that is not `node`; undefined for an edge that does not touch it. */
-const otherEnd = ({ from, to }, node) => {
+export const otherEnd = ({ from, to }, node) => {
   if (from === node) return to;
   return to === node ? from : undefined;
 };
 
-function edgeStyle(edge, theme) {
+export function edgeStyle(edge, theme) {
   return {
     id: edgeId(edge),
     from: edge.from ?? edge.source,

@@ -8,38 +8,35 @@
 //     onCollapse(id),           // from the menu of a node that was expanded
 //     onColour(mode),           // "score", "verdict" or "attribute:<column>"
 //   });                         // every callback is optional; `element` needs a height
-//   graph.show(view, { colourBy, blind, selected, expanded, why })   // view: graph_view.network_data(…); why: graph_push.js
-//   graph.recolour(view)        // new scores and verdicts of the nodes already shown
-//   graph.paint(ids, verdict)   // one verdict at once, before the server has answered; null takes it back
-//   graph.select(idOrIds)       // mark without calling back
-//   graph.selected()            // ids
+//   graph.show(view, { colourBy, blind, selected, expanded, why })   // view: graph_view.network_data(…); why: graph_reasons.js
 //   graph.locate(id)            // {x, y} on the page, null when it is not in view; graph.badge(id) of its "+N"
 //   graph.named()               // ids that carry their name: those that matter, and others where there is room
-//   graph.pushed()              // {nodes, edges} that stand out as reasons; see graph_push.js
+//   graph.pushed()              // {nodes, edges} that stand out as reasons; see graph_reasons.js
 //   graph.fit(), graph.destroy()
 //
 // A node that stays in view keeps its place: only another centre draws everything anew.
+
+import { el } from "./elements.js";
+import { drawBadge, drawLegend, fillCard, fillMenu, inside, placeBeside, toolbar } from "./graph_overlay.js";
+import { drawPushLegend, drawRings, NO_PUSH, pushedEdge, pushesInView, pushesOf, pushFacts, ringReach, shownPushes } from "./graph_reasons.js";
+import { clip, colouring, edgeId, edgeStyle, namesThatFit, nodeStyle, themeOf } from "./graph_style.js";
+import { PALETTE } from "./palette.js";
+import { count } from "./words.js";
 
 const NAMED_UP_TO = 26; // nodes; beyond, only those that matter carry their name
 const FLAGGED = 99; // percentile from which a node matters as much as that
 const NAME_SIZE = [11, 22]; // pixels on the screen that a name should have, and most units on the canvas
 
-function createGraphView(element, callbacks = {}) {
-  const root = make("div", "gv");
-  const style = make("style", "", CSS);
-  const canvas = make("div", "gv-canvas");
-  const legend = make("div", "gv-legend");
-  const reasons = make("div", "gv-why");
-  const card = make("div", "gv-card");
-  const menu = make("div", "gv-menu");
-  menu.setAttribute("role", "menu");
+export function createGraphView(element, callbacks = {}) {
+  const [canvas, legend, reasons, card] = ["canvas", "legend", "why", "card"].map((name) => el("div", { class: `gv-${name}` }));
+  const menu = el("div", { class: "gv-menu", role: "menu" });
   card.hidden = menu.hidden = reasons.hidden = true;
   const tools = toolbar(zoomBy, () => fit(true), (mode) => {
     state.mode = mode;
     restyle();
     call("onColour", mode);
   });
-  root.append(style, canvas, legend, reasons, tools.bar, card, menu);
+  const root = el("div", { class: "gv" }, canvas, legend, reasons, tools.bar, card, menu);
   element.append(root);
 
   const state = {
@@ -66,7 +63,6 @@ function createGraphView(element, callbacks = {}) {
   let waiting = null;
 
   const call = (name, ...values) => callbacks[name]?.(...values);
-  const text = (value) => String(value);
 
   function start() {
     nodes = new vis.DataSet();
@@ -143,7 +139,7 @@ function createGraphView(element, callbacks = {}) {
       () => call("onVerdict", ids, verdict),
     ]);
     if (id !== state.view.centre) items.push(["Centre on this node", () => call("onCentre", id)]);
-    if (node.hidden) items.push([`Show more of its neighbours (+${grouped(node.hidden)})`, () => call("onExpand", id)]);
+    if (node.hidden) items.push([`Show more of its neighbours (+${count(node.hidden)})`, () => call("onExpand", id)]);
     if (state.expanded.has(id)) items.push(["Fold its added neighbours away", () => call("onCollapse", id)]);
     items.push([state.selected.has(id) ? "Take out of the selection" : "Add to the selection", () => {
       if (!state.selected.delete(id)) state.selected.add(id);
@@ -275,27 +271,6 @@ function createGraphView(element, callbacks = {}) {
     return fresh.length > 0;
   }
 
-  function recolour(view) {
-    if (!state.view || view.centre !== state.view.centre) return;
-    for (const node of view.nodes) {
-      const facts = node.case ?? node;
-      if (state.cases.has(facts.node_id)) state.cases.set(facts.node_id, { ...facts });
-    }
-    restyle();
-  }
-
-  function paint(ids, verdict) {
-    for (const id of [ids].flat()) {
-      if (state.cases.has(id)) state.cases.get(id).verdict = verdict;
-    }
-    restyle();
-  }
-
-  function select(ids) {
-    state.selected = new Set([ids ?? []].flat().map(text).filter((id) => state.cases.has(id)));
-    restyle();
-  }
-
   function zoomBy(factor) {
     network?.moveTo({ scale: network.getScale() * factor, animation: { duration: 120, easingFunction: "easeOutQuad" } });
   }
@@ -343,7 +318,7 @@ function createGraphView(element, callbacks = {}) {
     root.remove();
   }
 
-  const view = { show, recolour, paint, select, selected: () => [...state.selected], named: () => [...state.named], pushed: () => shownPushes(pushed().nodes, edges, state.view.centre), locate, badge, fit, destroy };
+  const view = { show, named: () => [...state.named], pushed: () => shownPushes(pushed().nodes, edges, state.view.centre), locate, badge, fit, destroy };
   root.graphView = view;
   return view;
 }

@@ -1,32 +1,18 @@
 // The keyboard. One listener on the document; silent in text fields, with modifier keys, and under other dialogs.
 
-const HELP = [
+export const HELP = [
   ["Decide", [
-    ["A", "anomalous"],
-    ["N", "normal"],
-    ["U", "unsure"],
-    ["Z", "undo"],
-    ["Shift Z", "redo"],
-    ["G", "label the ring around the case"],
-    ["M", "write a note"],
+    ["A", "anomalous"], ["N", "normal"], ["U", "unsure"], ["Z", "undo"], ["Shift Z", "redo"],
+    ["G", "label the ring around the case"], ["M", "write a note"],
   ]],
   ["Move", [
-    ["J", "next case"],
-    ["K", "previous case"],
-    ["B", "back to where you came from"],
-    ["/", "search and jump to any node"],
+    ["J", "next case"], ["K", "previous case"], ["B", "back to where you came from"], ["/", "search and jump to any node"],
   ]],
   ["Look", [
-    ["W", "why this score"],
-    ["S", "similar nodes"],
-    ["E", "one hop more"],
+    ["W", "why this score"], ["S", "similar nodes"], ["E", "one hop more"],
     ["H", "hide scores, reasons and others’ verdicts on the case (blind mode)"],
   ]],
-  ["Work", [
-    ["T", "retrain"],
-    ["X", "export"],
-    ["?", "this list"],
-  ]],
+  ["Work", [["T", "retrain"], ["X", "export"], ["?", "this list"]]],
   ["Mouse", [
     ["Click", "open a row; select a node in the picture"],
     ["Shift Click", "select a range of rows"],
@@ -36,13 +22,13 @@ const HELP = [
   ]],
 ];
 
-class Keys {
+export class Keys {
   constructor(app) {
     this.app = app;
     this.actions = {
       a: () => app.verdicts.decide("anomalous"), n: () => app.verdicts.decide("normal"), u: () => app.verdicts.decide("unsure"),
       j: () => app.step(1), k: () => app.step(-1), b: () => app.back(), m: () => app.card.focusNote(),
-      e: () => app.centre.nextHop(), w: () => app.card.choose("why"), s: () => app.card.choose("similar"),
+      e: () => app.neighbourhood.nextHop(), w: () => app.card.choose("why"), s: () => app.card.choose("similar"),
       g: () => app.labelGroup(), t: () => app.retrain(), h: () => app.toggleBlind(), x: () => app.leave("export"),
       "/": () => app.queue.search.focus(), "?": () => app.dialogs.help(),
     };
@@ -52,7 +38,7 @@ class Keys {
 
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (inText(event) || document.querySelector("[data-testid=stDialog]")) return;
+    if (inText(event) || document.querySelector("[role=dialog]:not(.rf-dialog)")) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const dialogs = this.app.dialogs;
     if (key === "Escape") {

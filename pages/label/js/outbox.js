@@ -2,10 +2,12 @@
 // in `ack`, and sent again if no answer comes. One message is under way at a time; what happens meanwhile goes
 // with the next, so that quick keys travel together and none is lost.
 
+import { remembered } from "./remembered.js";
+
 const RESEND_MS = 2500;
 const HOLD_MS = 3000; // longer than Streamlit takes to leave for another page
 
-class Outbox {
+export class Outbox {
   /** `compose()` gives the parts of a message that are not events; `onChange(n)` hears how many are unconfirmed. */
   constructor(project, compose, onChange) {
     this.project = project;
@@ -59,7 +61,7 @@ class Outbox {
     this.flush();
   }
 
-  /** Take the server's answer: forget what it has, and send on. */
+  /** Take the server's answer: forget what it has; `flush` then sends on. */
   receive(reply, ack) {
     const before = this.pending.length;
     this.pending = this.pending.filter((event) => !(event.seq <= (ack[event.client] || 0)));

@@ -1,42 +1,44 @@
 // Verdicts given on this screen: painted at once, sent, and kept so that an undo can be painted at once too.
 
+import { count, fullName, plural } from "./words.js";
+
 const SELECTION = "selection"; // the source of what was marked together in the queue
 
-class Verdicts {
+export class Verdicts {
   constructor(app) {
     this.app = app;
-    this.board = app.board;
+    this.state = app.state;
     this.done = []; // steps of this visit: {nodes, verdict, before, at, seq}
     this.undone = [];
   }
 
   /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
   decide(verdict, nodes = null, source = SELECTION, counts = {}) {
-    const { board, app } = this;
+    const { state, app } = this;
     const selected = [...app.queue.marked];
-    const chosen = nodes || (selected.length ? selected : [board.current]);
+    const chosen = nodes || (selected.length ? selected : [state.current]);
     if (!chosen[0]) return;
-    const before = chosen.map((node) => board.verdict(node));
-    const step = { nodes: chosen, verdict, before, at: board.current };
+    const before = chosen.map((node) => state.verdict(node));
+    const step = { nodes: chosen, verdict, before, at: state.current };
     this.done.push(step);
     this.undone = [];
     step.seq = this.give(chosen, verdict, source, counts);
     if (!nodes) app.queue.marked.clear();
-    if (chosen.includes(board.current)) app.next();
+    if (chosen.includes(state.current)) app.next();
     app.showSelection();
     if (chosen.length > 1 && before.some((had) => had !== verdict)) app.dialogs.toast(groupWords(verdict, before), "info", "step");
   }
 
   /** Settle the dispute on a case, which stays in front. */
   settle(card, verdict) {
-    const { board, app } = this;
+    const { state, app } = this;
     const node = card.row.node_id;
-    const step = { nodes: [node], verdict, before: [board.verdict(node)], at: board.current };
+    const step = { nodes: [node], verdict, before: [state.verdict(node)], at: state.current };
     this.done.push(step);
     this.undone = [];
     card.disputed = {};
     step.seq = app.outbox.post({ kind: "settle", node, verdict, analyst: app.analyst });
-    board.give([node], verdict, step.seq);
+    state.give([node], verdict, step.seq);
     app.paint([node]);
     app.dialogs.toast(`${fullName(card.row.name, node)} settled as ${verdict}. Z takes it back.`, "info", "step");
   }
@@ -48,15 +50,15 @@ class Verdicts {
       ? { kind: "verdict", node: nodes[0], offer: this.offer(nodes[0]) }
       : { kind: "group", nodes, source, offers: this.offers(nodes), ...counts };
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
-    this.board.give(nodes, verdict, seq);
-    nodes.forEach((node) => this.board.own.add(node));
+    this.state.give(nodes, verdict, seq);
+    nodes.forEach((node) => this.state.own.add(node));
     this.app.paint(nodes);
     return seq;
   }
 
   /** As which offer the queue has shown a case: a random check stays one however it is answered. */
   offer(node) {
-    return this.board.offered(node)?.offer ?? null;
+    return this.state.offered(node)?.offer ?? null;
   }
 
   /** Of several nodes that were looked at: {node: offer}, of those that the queue has shown. */
@@ -78,8 +80,8 @@ class Verdicts {
     const seq = this.app.outbox.post({ kind, analyst: this.app.analyst, show: !step, step: step?.seq });
     if (!step) return;
     to.push(step);
-    step.nodes.forEach((node, i) => this.board.give([node], verdictOf(step, i), seq));
-    step.nodes.forEach((node) => this.board.own[kind === "undo" ? "delete" : "add"](node));
+    step.nodes.forEach((node, i) => this.state.give([node], verdictOf(step, i), seq));
+    step.nodes.forEach((node) => this.state.own[kind === "undo" ? "delete" : "add"](node));
     this.app.paint(step.nodes);
     if (step.at) this.app.open(step.at);
   }

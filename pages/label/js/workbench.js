@@ -1,14 +1,27 @@
 // The screen as a whole: takes what the server sends, keeps the panes in step, and turns actions into events.
 
+import { CardPane } from "./card_pane.js";
+import { Dialogs } from "./dialogs.js";
+import { append, el } from "./elements.js";
+import { Keys } from "./keys.js";
+import { NeighbourhoodPane } from "./neighbourhood_pane.js";
+import { Outbox } from "./outbox.js";
+import { QueuePane } from "./queue_pane.js";
+import { remembered } from "./remembered.js";
+import { ScreenState } from "./screen_state.js";
+import { StatusBar } from "./status_bar.js";
+import { Verdicts } from "./verdicts.js";
+import { fullName } from "./words.js";
+
 const POLL_LIVE_MS = 600; // while a run goes on
 const POLL_IDLE_MS = 4000; // news from other analysts
 const REFILL_BELOW = 15; // undecided rows left
 const NOTHING_LEFT = "Nothing left to decide in this queue. Retrain (T), or choose another order or filter.";
 
-class Workbench {
+export class Workbench {
   constructor(parent, data) {
     this.project = data.project;
-    this.board = new Board();
+    this.state = new ScreenState();
     this.verdicts = new Verdicts(this);
     this.wanted = new Map(); // key -> question not yet answered
     this.seenNotice = data.notices.length ? data.notices[data.notices.length - 1].id : 0;
@@ -21,11 +34,11 @@ class Workbench {
     this.dialogs = new Dialogs(this);
     this.queue = new QueuePane(this);
     this.card = new CardPane(this);
-    this.strip = new Strip(this);
+    this.statusBar = new StatusBar(this);
     this.root = el("div", { class: "rf-workbench", "data-testid": "workbench" });
-    this.centre = new CentrePane(this);
-    const panes = el("main", { class: "rf-panes" }, this.queue.element, this.centre.element, this.card.element);
-    append(this.root, [el("style", {}, WORKBENCH_CSS), this.strip.element, panes, this.dialogs.element, this.dialogs.toasts]);
+    this.neighbourhood = new NeighbourhoodPane(this);
+    const panes = el("main", { class: "rf-panes" }, this.queue.element, this.neighbourhood.element, this.card.element);
+    append(this.root, [this.statusBar.element, panes, this.dialogs.element, this.dialogs.toasts]);
     this.root.addEventListener("change", (event) => event.target.tagName === "SELECT" && event.target.blur());
     parent.append(this.root);
     this.keys = new Keys(this);
@@ -36,7 +49,7 @@ class Workbench {
     this.onLink = (event) => this.finishFirst(event);
     document.addEventListener("click", this.onLink, true);
     this.applyBlind();
-    this.strip.showAnalyst(this.analyst);
+    this.statusBar.showAnalyst(this.analyst);
   }
 
   /** A link to another page waits until the server has the last verdicts: there they are expected. */
@@ -58,12 +71,12 @@ class Workbench {
   receive(data, send) {
     this.outbox.send = send;
     this.outbox.receive(data.reply, data.ack);
-    const arrived = this.board.setRun(data.strip.run ? data.strip.run.id : "");
-    const changed = this.board.setLabels(data.labels, data.ack, this.outbox.client);
-    const requeued = this.board.setQueue(data.queue);
+    const arrived = this.state.setRun(data.strip.run ? data.strip.run.id : "");
+    const changed = this.state.setLabels(data.labels, data.ack, this.outbox.client);
+    const requeued = this.state.setQueue(data.queue);
     this.ranking = !data.strip.run && Boolean(data.strip.active);
     this.takeAnswers(data.answers);
-    this.strip.show(data.strip, data.project);
+    this.statusBar.show(data.strip, data.project);
     this.card.paintProbability();
     this.queue.showChoices(data.queue, data.project);
     this.queue.showBasis(data.strip.active);
@@ -92,13 +105,13 @@ class Workbench {
     for (const [key, value] of Object.entries(answers)) {
       this.wanted.delete(key);
       if (key.startsWith("case:") && value.error) this.refused(key.slice(5), value.error);
-      else if (key.startsWith("case:")) this.board.keep(key.slice(5), value);
-      else if (key.startsWith("view:")) this.board.views.set(key, value);
-      else this.board.extras.set(key, value);
-      current ||= key.includes(`:${this.board.current}`);
+      else if (key.startsWith("case:")) this.state.keep(key.slice(5), value);
+      else if (key.startsWith("view:")) this.state.views.set(key, value);
+      else this.state.extras.set(key, value);
+      current ||= key.includes(`:${this.state.current}`);
     }
     if (current) this.drawSoon();
-    if (current && this.blind) this.queue.paint(this.board.current);
+    if (current && this.blind) this.queue.paint(this.state.current);
     this.queue.search.show();
     this.queue.showValues();
     this.dialogs.refresh();
@@ -107,9 +120,9 @@ class Workbench {
   /** A case that is not there, for instance from an old link. */
   refused(node, reason) {
     this.dialogs.toast(reason, "error");
-    this.board.rows = this.board.rows.filter((row) => row.node_id !== node);
-    if (this.board.current === node) {
-      this.board.current = null;
+    this.state.rows = this.state.rows.filter((row) => row.node_id !== node);
+    if (this.state.current === node) {
+      this.state.current = null;
       this.next();
     }
   }
@@ -120,17 +133,17 @@ class Workbench {
       this.seenOpen = data.open.n;
       this.open(data.open.node);
     }
-    if (this.board.current) return;
+    if (this.state.current) return;
     const last = remembered.get("sessionStorage", `case:${this.project.id}`);
-    const stood = last && !this.board.verdict(last) ? last : null;
-    const node = stood || this.board.coming(1)[0] || this.board.rows[0]?.node_id;
+    const stood = last && !this.state.verdict(last) ? last : null;
+    const node = stood || this.state.coming(1)[0] || this.state.rows[0]?.node_id;
     if (node) this.open(node);
     else this.drawSoon();
   }
 
   followFilter() {
-    const { rows, current } = this.board;
-    if (this.refiltered && rows.length && !this.board.row(current)) this.open(rows[0].node_id);
+    const { rows, current } = this.state;
+    if (this.refiltered && rows.length && !this.state.row(current)) this.open(rows[0].node_id);
     this.refiltered = false;
   }
 
@@ -145,29 +158,29 @@ class Workbench {
   /** Ask for more rows before the undecided ones run out; once per version of the queue. */
   refill(queue) {
     const length = `${queue.key}:${queue.version}`;
-    const enough = this.board.coming(REFILL_BELOW).length === REFILL_BELOW;
+    const enough = this.state.coming(REFILL_BELOW).length === REFILL_BELOW;
     if (queue.complete || enough || this.askedAt === length) return;
     this.askedAt = length;
     this.outbox.post({ kind: "more" });
   }
 
-  schedule(strip) {
+  schedule({ active }) {
     clearTimeout(this.poll);
     this.poll = setTimeout(() => {
       if (document.visibilityState === "visible") this.outbox.poke();
-    }, strip.active ? POLL_LIVE_MS : POLL_IDLE_MS);
+    }, active ? POLL_LIVE_MS : POLL_IDLE_MS);
   }
 
   // ---- to the server ---------------------------------------------------------------------------------
 
   compose() {
-    const cases = this.board.toFetch().map((node) => ({ key: `case:${node}`, kind: "case", node }));
+    const cases = this.state.toFetch().map((node) => ({ key: `case:${node}`, kind: "case", node }));
     return {
       project: this.project.id,
       analyst: this.analyst,
-      labels: this.board.version,
-      queue: this.board.queueKey,
-      rows: this.board.queueVersion,
+      labels: this.state.version,
+      queue: this.state.queueKey,
+      rows: this.state.queueVersion,
       want: [...this.wanted.values(), ...cases],
     };
   }
@@ -180,36 +193,36 @@ class Workbench {
   }
 
   askForMore() {
-    if (this.wanted.size || this.board.toFetch().length) this.outbox.poke();
+    if (this.wanted.size || this.state.toFetch().length) this.outbox.poke();
     else this.outbox.flush();
   }
 
   // ---- actions ---------------------------------------------------------------------------------------
 
   next() {
-    const [node] = this.board.coming(1);
+    const [node] = this.state.coming(1);
     if (node) this.open(node);
-    else this.dialogs.toast(this.board.decided() < this.project.n_nodes ? NOTHING_LEFT : "Every node has a verdict.");
+    else this.dialogs.toast(this.state.decided() < this.project.n_nodes ? NOTHING_LEFT : "Every node has a verdict.");
   }
 
   step(by) {
-    const node = this.board.neighbourInQueue(by);
-    if (node && node !== this.board.current) this.open(node);
+    const node = this.state.neighbourInQueue(by);
+    if (node && node !== this.state.current) this.open(node);
   }
 
   open(node, row = null) {
     if (row) this.strangers.set(node, row);
-    this.board.open(node);
+    this.state.open(node);
     this.moved();
   }
 
   back() {
-    if (this.board.back()) this.moved();
+    if (this.state.back()) this.moved();
   }
 
   /** The current case changed: show it from what is here, and fetch what will come. */
   moved() {
-    const node = this.board.current;
+    const node = this.state.current;
     const row = node && this.knownRow(node);
     if (row) this.strangers.set(node, row); // a new order may drop it, and the trail still names it
     remembered.set("sessionStorage", `case:${this.project.id}`, node);
@@ -223,7 +236,7 @@ class Workbench {
 
   /** Say where the analyst stands: the map below listens. */
   announce() {
-    const detail = { node: this.board.current, blind: this.blind, run: this.board.run || "", labels: this.board.version };
+    const detail = { node: this.state.current, blind: this.blind, run: this.state.run || "", labels: this.state.version };
     Object.assign(this.root.dataset, { ...detail, case: detail.node || "", blind: detail.blind ? "yes" : "no" });
     window.dispatchEvent(new CustomEvent("ringfence:case", { detail }));
   }
@@ -235,7 +248,7 @@ class Workbench {
     requestAnimationFrame(() => setTimeout(() => {
       this.drawing = false;
       this.card.draw();
-      this.centre.draw();
+      this.neighbourhood.draw();
     }));
   }
 
@@ -246,13 +259,13 @@ class Workbench {
 
   repaint() {
     this.card.paint();
-    this.strip.showCounts();
+    this.statusBar.showCounts();
     this.drawSoon();
   }
 
   /** The picture's selection is the selection; the case alone is none, as it is what verdicts go to anyway. */
   selectInView(nodes) {
-    const own = nodes.length === 1 && nodes[0] === this.board.current;
+    const own = nodes.length === 1 && nodes[0] === this.state.current;
     this.queue.marked = new Set(own ? [] : nodes);
     this.queue.showSelection();
   }
@@ -265,12 +278,12 @@ class Workbench {
 
   showSelection() {
     this.queue.showSelection();
-    this.centre.repaint();
+    this.neighbourhood.repaint();
   }
 
   labelGroup() {
     if (this.queue.marked.size > 1) this.dialogs.toast("The selection is the group: press A, N or U.");
-    else if (this.board.current) this.dialogs.group(this.board.current);
+    else if (this.state.current) this.dialogs.group(this.state.current);
   }
 
   order(strategy, where) {
@@ -279,12 +292,12 @@ class Workbench {
 
   saveNote(node, text) {
     this.outbox.post({ kind: "note", node, text, analyst: this.analyst });
-    this.board.stale.add(node);
+    this.state.stale.add(node);
     this.dialogs.toast(`Note on ${fullName(this.nameOf(node), node)} ${text ? "saved" : "removed"}.`, "info", "note");
   }
 
   retrain() {
-    if (!this.strip.strip?.active) this.outbox.post({ kind: "retrain" });
+    if (!this.statusBar.facts?.active) this.outbox.post({ kind: "retrain" });
   }
 
   cancelRun(run) {
@@ -299,8 +312,8 @@ class Workbench {
     this.analyst = name.trim() || this.analyst;
     remembered.set("localStorage", "analyst", this.analyst);
     document.cookie = `ringfence_analyst=${encodeURIComponent(this.analyst)}; path=/; max-age=31536000; samesite=strict`;
-    this.strip.showAnalyst(this.analyst);
-    this.board.own.clear();
+    this.statusBar.showAnalyst(this.analyst);
+    this.state.own.clear();
     this.showBlindness();
     this.outbox.poke();
   }
@@ -317,21 +330,21 @@ class Workbench {
   showBlindness() {
     this.queue.paintAll();
     this.card.draw();
-    this.centre.repaint();
+    this.neighbourhood.repaint();
   }
 
   /** Whether blind mode hides the verdict on a case: others gave it, and this analyst is yet to judge. */
   hidesVerdicts(node) {
-    return this.blind && this.board.judgedByOthersOnly(node, this.analyst);
+    return this.blind && this.state.judgedByOthersOnly(node, this.analyst);
   }
 
   shownVerdict(node) {
-    return this.hidesVerdicts(node) ? null : this.board.verdict(node);
+    return this.hidesVerdicts(node) ? null : this.state.verdict(node);
   }
 
   applyBlind() {
     this.root.classList.toggle("rf-blind", this.blind);
-    this.strip.showBlind(this.blind);
+    this.statusBar.showBlind(this.blind);
   }
 
   leave(page) {
@@ -345,14 +358,14 @@ class Workbench {
 
   /** A row for a node from wherever one is known. */
   knownRow(node) {
-    return this.board.row(node) || this.board.cases.get(node)?.card.row || this.strangers.get(node) || null;
+    return this.state.row(node) || this.state.cases.get(node)?.card.row || this.strangers.get(node) || null;
   }
 
   destroy() {
     clearTimeout(this.poll);
     this.keys.stop();
     this.outbox.stop();
-    this.centre.destroy();
+    this.neighbourhood.destroy();
     window.removeEventListener("ringfence:goto", this.onGoto);
     document.removeEventListener("visibilitychange", this.onVisible);
     document.removeEventListener("click", this.onLink, true);

@@ -1,11 +1,14 @@
 // What the screen knows: the queue, the verdicts, the cases fetched ahead, where the analyst stands.
 // It holds no DOM. `effective` verdicts are the server's, overlaid with those given here and not yet confirmed.
 
-const OTHERS = "others"; // the filter: judged by others, not by this analyst
+export const OTHERS = "others"; // the filter: judged by others, not by this analyst
 const AHEAD = 8; // cases fetched ahead
 const PER_MESSAGE = 3; // cases asked for at once: a small answer comes back sooner
 
-class Board {
+/** Whether the queue drew a row at random, to measure the queue itself. */
+export const isRandomCheck = (row) => row.inclusion_probability !== null;
+
+export class ScreenState {
   constructor() {
     this.rows = [];
     this.queueKey = "";
@@ -147,7 +150,7 @@ class Board {
   /** How the queue chose a node: the row that it was opened or is listed as, the one that was drawn first. */
   offered(node) {
     const rows = [node === this.current ? this.asked : null, this.row(node)].filter(Boolean);
-    return rows.find((row) => row.inclusion_probability !== null) || rows[0] || null;
+    return rows.find(isRandomCheck) || rows[0] || null;
   }
 
   /** Cases to come, at most `most`: from the anchor down, then from the top where undecided rows may be left. */

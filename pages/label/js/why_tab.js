@@ -1,13 +1,17 @@
 // The why tab: which attributes and neighbours make up the score, and which labelled nodes are closest.
 
+import { closest, rowList } from "./card_sections.js";
+import { el, fill, secret, section, skeleton } from "./elements.js";
+import { nodeName } from "./marks.js";
+
 const WHY_BARS = 8;
 const [OTHER_ATTRIBUTES, OTHER_NODES] = ["other attributes", "other nodes"]; // what the server calls the rest
 
-function drawWhy(body, app, node) {
+export function drawWhy(body, app, node) {
   const key = `why:${node}`;
-  const found = app.board.extras.get(key);
-  for (const next of [node, ...app.board.coming(2)]) {
-    if (!app.board.extras.has(`why:${next}`)) app.want(`why:${next}`, { kind: "why", node: next });
+  const found = app.state.extras.get(key);
+  for (const next of [node, ...app.state.coming(2)]) {
+    if (!app.state.extras.has(`why:${next}`)) app.want(`why:${next}`, { kind: "why", node: next });
   }
   if (!found) fill(body, skeleton());
   else if (found.error) fill(body, el("p", { class: "rf-quiet" }, found.error));
@@ -36,7 +40,7 @@ function whySections(found, app) {
 }
 
 /** What the tab shows, rounded so that base, bars and what is not assigned add up to the score. */
-function whyParts(found) {
+export function whyParts(found) {
   const digits = digitsFor([found.score, found.base, ...[...found.attributes, ...found.neighbours].map((part) => part.value)]);
   const rounded = (value) => Number(value.toFixed(digits)) || 0;
   const round = (parts) => parts.map((part) => ({ ...part, value: rounded(part.value) }));
@@ -74,7 +78,7 @@ function unknownShare({ edges, edges_unknown: share }) {
 }
 
 /** The same for the picture. An edge raises the score when the score would fall without it. */
-function whyInView(found) {
+export function whyInView(found) {
   const values = (parts, sign) => Object.fromEntries(parts.filter((part) => found.names[part.name]).map((part) => [part.name, sign * part.value]));
   return { nodes: values(found.neighbours, 1), edges: values(found.edges, -1) };
 }

@@ -1,5 +1,12 @@
 // The left pane: search, order and filter, the ranked rows, and the bar of a multi-selection.
 
+import { button, el, fill, option, scoreBar, secret } from "./elements.js";
+import { movedMark, nodeName, provisionalMark, verdictChip, VERDICTS, verdictShape } from "./marks.js";
+import { isRandomCheck, OTHERS } from "./screen_state.js";
+import { SearchField } from "./search_field.js";
+import { showTuning } from "./tuning_dialog.js";
+import { count, fullName, plural } from "./words.js";
+
 const SCORE_FILTERS = [
   ["", "any score"], ["99-100", "top 1 %"], ["95-100", "top 5 %"], ["75-100", "top quarter"],
   ["25-75", "middle half"], ["0-25", "bottom quarter"],
@@ -11,7 +18,7 @@ const VERDICT_FILTERS = [
 
 const ORDER = "Order of the queue";
 
-class QueuePane {
+export class QueuePane {
   constructor(app) {
     this.app = app;
     this.search = new SearchField(app);
@@ -36,7 +43,7 @@ class QueuePane {
         event.target.blur();
       },
     });
-    this.state = el("div", { class: "rf-queue-state", "data-testid": "queue-state" });
+    this.line = el("div", { class: "rf-queue-state", "data-testid": "queue-state" });
     this.list = el("ol", { class: "rf-rows", role: "listbox", "aria-label": "Queue", tabIndex: -1, "data-testid": "queue" });
     this.selection = el("div", { class: "rf-selection", "data-testid": "selection" });
     this.element = el(
@@ -44,7 +51,7 @@ class QueuePane {
       el("div", { class: "rf-head" }, this.search.element, el("div", { class: "rf-two" }, this.strategy, this.verdict),
         el("div", { class: "rf-three" }, this.score, this.attribute)),
       this.basis, this.audit,
-      el("div", { class: "rf-queue-line" }, this.state,
+      el("div", { class: "rf-queue-line" }, this.line,
         button("rf-link", () => showTuning(app), { title: "Explore or exploit, random checks, near-duplicates", "data-testid": "tune" }, "Tune"),
         el("label", { title: "Let every verdict move similar cases up or down at once, before the next run" }, this.rerank, "re-rank at once")),
       this.list, this.selection,
@@ -82,9 +89,9 @@ class QueuePane {
 
   /** Say what the rows are ordered by: a run, or a run and the verdicts since. */
   showBasis(active) {
-    const { run, verdicts, enabled } = this.app.board.basis;
+    const { run, verdicts, enabled } = this.app.state.basis;
     if (!this.app.outbox.pending.length) this.rerank.checked = enabled; // else a click may be on its way
-    const provisional = verdicts > 0 && !this.app.board.reviewing;
+    const provisional = verdicts > 0 && !this.app.state.reviewing;
     const shown = [run, verdicts, provisional, active?.number].join();
     if (this.basis.dataset.shown === shown) return;
     this.basis.dataset.shown = shown;
@@ -124,7 +131,7 @@ class QueuePane {
 
   /** Offer the values of the chosen column once they are here. */
   showValues() {
-    const found = this.app.board.extras.get(`values:${this.column.value}`);
+    const found = this.app.state.extras.get(`values:${this.column.value}`);
     if (!found || this.values.children.length === found.length) return;
     fill(this.values, found.map((value) => option(value, "")));
   }
@@ -143,7 +150,7 @@ class QueuePane {
 
   /** Draw all rows: on a new order, which is shown from its top, or when rows were added. */
   draw(fromTop = false) {
-    const rows = this.app.board.rows;
+    const rows = this.app.state.rows;
     const scroll = this.list.scrollTop;
     this.items.clear();
     fill(this.list, rows.map((row, at) => this.item(row, at)));
@@ -157,7 +164,7 @@ class QueuePane {
   item(row) {
     const node = row.node_id;
     const chip = el("span", { class: "rf-chip-place" });
-    const place = this.app.board.provisional(row);
+    const place = this.app.state.provisional(row);
     const made = el(
       "li",
       {
@@ -168,7 +175,7 @@ class QueuePane {
       nodeName(row.name, node),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
-      el("span", { class: "rf-reason" }, row.inclusion_probability !== null && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
+      el("span", { class: "rf-reason" }, isRandomCheck(row) && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
     );
     this.items.set(node, { made, chip });
     fill(chip, verdictChip(this.app.shownVerdict(node)));
@@ -187,7 +194,7 @@ class QueuePane {
   }
 
   showCurrent() {
-    const item = this.items.get(this.app.board.current);
+    const item = this.items.get(this.app.state.current);
     for (const old of this.list.querySelectorAll(":scope > .rf-current")) {
       old.classList.remove("rf-current");
       old.setAttribute("aria-selected", "false");
@@ -199,17 +206,17 @@ class QueuePane {
   }
 
   showState() {
-    const { rows, remark } = this.app.board;
-    const waiting = this.app.board.waiting();
+    const { rows, remark } = this.app.state;
+    const waiting = this.app.state.waiting();
     const said = rows.length && `${plural(rows.length, "case")}, ${count(waiting)} to decide`;
     const why = this.app.ranking ? "Ranking the nodes for the first time…" : remark;
-    this.state.textContent = [said, why].filter(Boolean).join(". ");
+    this.line.textContent = [said, why].filter(Boolean).join(". ");
   }
 
   clicked(event, node) {
     if (event.shiftKey && this.last) {
-      const [a, b] = [this.app.board.position(this.last), this.app.board.position(node)].sort((x, y) => x - y);
-      this.app.board.rows.slice(Math.max(0, a), b + 1).forEach((row) => this.marked.add(row.node_id));
+      const [a, b] = [this.app.state.position(this.last), this.app.state.position(node)].sort((x, y) => x - y);
+      this.app.state.rows.slice(Math.max(0, a), b + 1).forEach((row) => this.marked.add(row.node_id));
       window.getSelection()?.removeAllRanges();
     } else if (event.ctrlKey || event.metaKey) {
       if (this.marked.has(node)) this.marked.delete(node);

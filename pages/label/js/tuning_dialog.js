@@ -1,5 +1,7 @@
 // The dialog that says how cases are chosen: explore or exploit, the share of random checks, near-duplicates.
 
+import { el, fill, option } from "./elements.js";
+
 const DIAL_WORDS = ["follow the ranking", "mostly follow it", "balanced", "look further", "explore"];
 const AUDIT_SHARES = [0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
 const DIAL_HINT = "While verdicts hit, the default order follows the ranking. When they stop hitting it takes cases from further down, unlike "
@@ -7,8 +9,8 @@ const DIAL_HINT = "While verdicts hit, the default order follows the ranking. Wh
 const NO_DIAL = "The order that is chosen does not depend on it.";
 const AUDIT_HINT = "Drawn at random and marked “audit”. Only they tell how many anomalies are left and how good the top of the list is.";
 
-function showTuning(app) {
-  const choice = app.board.choice;
+export function showTuning(app) {
+  const choice = app.state.choice;
   if (!choice) return;
   const dialled = app.project.strategies.some((each) => each.dialled && each.name === choice.strategy);
   app.dialogs.show("How cases are chosen", [dialPart(app, choice, dialled), auditPart(app, choice), duplicatesPart(app, choice)]);

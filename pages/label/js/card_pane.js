@@ -1,8 +1,14 @@
 // The right pane: who this is, the three verdicts, and what is known, in three tabs (card, why, similar).
 
+import { attributesPart, closest, disputeLine, eventsPart, historyPart, neighboursPart, rowList, scorePart } from "./card_sections.js";
+import { el, fill, section, skeleton } from "./elements.js";
+import { verdictChip, VERDICTS, verdictShape } from "./marks.js";
+import { drawWhy } from "./why_tab.js";
+import { plural } from "./words.js";
+
 const TABS = [["card", "Card", ""], ["why", "Why", "W"], ["similar", "Similar", "S"]];
 
-class CardPane {
+export class CardPane {
   constructor(app) {
     this.app = app;
     this.tab = "card";
@@ -26,13 +32,13 @@ class CardPane {
   choose(tab) {
     this.tab = this.tab === tab && tab !== "card" ? "card" : tab;
     this.draw();
-    this.app.centre.repaint();
+    this.app.neighbourhood.repaint();
   }
 
   /** Name, id and verdict of the current case: drawn at once, from the row if the rest is not here yet. */
   drawHead() {
-    const node = this.app.board.current;
-    const found = node ? this.app.board.cases.get(node) : null;
+    const node = this.app.state.current;
+    const found = node ? this.app.state.cases.get(node) : null;
     this.element.dataset.node = node || "";
     this.element.dataset.complete = "no";
     this.drawWho(node, found ? found.card.row : node && this.app.knownRow(node), found);
@@ -41,8 +47,8 @@ class CardPane {
 
   /** Show the current case, as much of it as is here. */
   draw() {
-    const node = this.app.board.current;
-    const found = node ? this.app.board.cases.get(node) : null;
+    const node = this.app.state.current;
+    const found = node ? this.app.state.cases.get(node) : null;
     this.drawHead();
     this.element.dataset.complete = found ? "yes" : "no";
     fill(this.tabs, TABS.map(([name, text, key]) => el("button", {
@@ -76,7 +82,7 @@ class CardPane {
 
   /** Follow the verdict of the current case without drawing the rest again. */
   paint() {
-    const node = this.app.board.current;
+    const node = this.app.state.current;
     const verdict = node ? this.app.shownVerdict(node) : null;
     for (const [name, button] of Object.entries(this.buttons)) {
       button.setAttribute("aria-pressed", String(verdict === name));
@@ -89,7 +95,7 @@ class CardPane {
   drawCard(node, card) {
     fill(
       this.body,
-      scorePart(card, this.app.board.provisional(card.row), this.app.board.basis, this.probability(card)),
+      scorePart(card, this.app.state.provisional(card.row), this.app.state.basis, this.probability(card)),
       historyPart(card),
       neighboursPart(card),
       this.note(node, card),
@@ -101,11 +107,11 @@ class CardPane {
   /** A node's probability and what it rests on, or what is missing for one by now: a card fetched ahead tells what was then. */
   probability(card) {
     if (card.probability_band) return `Probability: ${card.probability_band}. ${card.probability_reason}`;
-    return this.app.strip.strip?.probability_missing || card.probability_reason;
+    return this.app.statusBar.facts?.probability_missing || card.probability_reason;
   }
 
   paintProbability() {
-    const found = this.app.board.cases.get(this.app.board.current);
+    const found = this.app.state.cases.get(this.app.state.current);
     const line = this.body.querySelector("[data-testid=probability]");
     if (found && line) fill(line, this.probability(found.card));
   }

@@ -1,8 +1,12 @@
-// The strip on top: labels so far, the model that ranks the queue, retraining, the analyst.
+// The bar on top: labels so far, the model that ranks the queue, retraining, the analyst.
+
+import { bar, button, el, fill, keyButton, option, secret } from "./elements.js";
+import { VERDICTS, verdictShape } from "./marks.js";
+import { count, decimals, plural } from "./words.js";
 
 const AUTO_CHOICES = [0, 5, 10, 20, 50];
 
-class Strip {
+export class StatusBar {
   constructor(app) {
     this.app = app;
     this.title = el("div", { class: "rf-title", "data-testid": "project" });
@@ -25,7 +29,7 @@ class Strip {
       onKeydown: (event) => event.key === "Enter" && event.target.blur(),
     });
     this.element = el(
-      "header", { class: "rf-strip" },
+      "header", { class: "rf-status-bar" },
       this.title, this.counts, this.model, this.progress,
       el(
         "div", { class: "rf-tools" }, this.retrain, this.auto, this.blind,
@@ -38,17 +42,17 @@ class Strip {
     );
   }
 
-  show(strip, project) {
-    this.strip = strip;
+  show(facts, project) {
+    this.facts = facts;
     this.title.textContent = project.name;
     this.title.title = `${project.name}: ${plural(project.n_nodes, "node")}, ${plural(project.n_edges, "edge")}`;
     this.showCounts();
-    this.showModel(strip.run);
-    this.showProgress(strip.active);
-    this.retrain.disabled = Boolean(strip.active);
-    this.retrain.title = strip.device ? `Learn from all labels, on ${strip.device}` : "Learn from all labels";
-    fill(this.retrain, "Retrain", strip.device && el("small", {}, strip.device.toUpperCase()), el("kbd", {}, "T"));
-    const auto = String(strip.auto_retrain || 0);
+    this.showModel(facts.run);
+    this.showProgress(facts.active);
+    this.retrain.disabled = Boolean(facts.active);
+    this.retrain.title = facts.device ? `Learn from all labels, on ${facts.device}` : "Learn from all labels";
+    fill(this.retrain, "Retrain", facts.device && el("small", {}, facts.device.toUpperCase()), el("kbd", {}, "T"));
+    const auto = String(facts.auto_retrain || 0);
     if (document.activeElement !== this.auto) {
       const offered = [...this.auto.options].some(({ value }) => value === auto);
       if (!offered) this.auto.append(option(auto, `auto: every ${auto}`));
@@ -58,11 +62,11 @@ class Strip {
 
   /** Labels as painted: what the server has plus what was given here and is on its way. */
   showCounts() {
-    if (!this.strip) return;
-    const board = this.app.board;
-    const now = { ...this.strip.counts };
-    board.given.forEach((given, node) => {
-      const had = board.labels.get(node) || null;
+    if (!this.facts) return;
+    const state = this.app.state;
+    const now = { ...this.facts.counts };
+    state.given.forEach((given, node) => {
+      const had = state.labels.get(node) || null;
       if (had === given.verdict) return;
       if (had) now[had] -= 1;
       if (given.verdict) now[given.verdict] += 1;

@@ -1,9 +1,14 @@
 // The middle pane: the neighbourhood of the current case, with its controls and the way one came.
 
+import { button, el, fill, keyButton } from "./elements.js";
+import { createGraphView } from "./graph_view.js";
+import { whyInView } from "./why_tab.js";
+import { count, plural } from "./words.js";
+
 const HOPS = [1, 2, 3];
 const CAPS = [60, 120, 300];
 
-class CentrePane {
+export class NeighbourhoodPane {
   constructor(app) {
     this.app = app;
     this.hops = 1;
@@ -19,7 +24,7 @@ class CentrePane {
       el("small", {}, "hops"), this.hopButtons, el("kbd", {}, "E"));
     const ring = { title: "Label the ring around this case as one", "data-testid": "group" };
     this.element = el(
-      "section", { class: "rf-pane rf-centre", "aria-label": "Neighbourhood" },
+      "section", { class: "rf-pane rf-neighbourhood", "aria-label": "Neighbourhood" },
       el("div", { class: "rf-head rf-bar-head" },
         keyButton("Back", "B", () => app.back(), { "data-testid": "back" }),
         this.crumbs,
@@ -69,13 +74,13 @@ class CentrePane {
 
   /** The neighbourhood to show: of the case fetched ahead, or asked for with these hops. */
   found(node) {
-    const { cases, views } = this.app.board;
+    const { cases, views } = this.app.state;
     const plain = this.hops === 1 && this.cap === CAPS[0] && !this.expanded.length;
     return (plain ? cases.get(node)?.view : views.get(this.key(node))) || null;
   }
 
   draw() {
-    const node = this.app.board.current;
+    const node = this.app.state.current;
     if (node !== this.node) {
       this.node = node;
       this.cap = CAPS[0];
@@ -91,7 +96,7 @@ class CentrePane {
   }
 
   ask(node) {
-    if (node && (this.hops > 1 || this.app.board.cases.has(node))) {
+    if (node && (this.hops > 1 || this.app.state.cases.has(node))) {
       this.app.want(this.key(node), { kind: "view", node, hops: this.hops, cap: this.cap, expanded: this.expanded });
     }
   }
@@ -115,7 +120,7 @@ class CentrePane {
 
   /** New verdicts, selection or blind mode, for the picture that stands. */
   repaint() {
-    if (!this.shown || this.shown.centre !== this.app.board.current) return;
+    if (!this.shown || this.shown.centre !== this.app.state.current) return;
     this.redraw();
   }
 
@@ -127,13 +132,13 @@ class CentrePane {
 
   /** What raises and lowers the score of the case in the picture, while the why tab tells it. */
   why() {
-    const { board, card, blind } = this.app;
-    const found = card.tab === "why" && !blind && this.shown.centre === board.current && board.extras.get(`why:${board.current}`);
+    const { state, card, blind } = this.app;
+    const found = card.tab === "why" && !blind && this.shown.centre === state.current && state.extras.get(`why:${state.current}`);
     return found && !found.error ? whyInView(found) : null;
   }
 
   drawCrumbs() {
-    const { trail, current } = this.app.board;
+    const { trail, current } = this.app.state;
     const link = (node) => button("rf-link", () => this.app.open(node), { title: node }, this.app.nameOf(node));
     fill(
       this.crumbs,

@@ -1,5 +1,7 @@
 // How Streamlit reaches the screen: one call per payload, one when the element goes.
 
+import { Workbench } from "./workbench.js";
+
 /** What the mounted component calls at every payload; gives the clean-up that Streamlit asks for. */
 function showWorkbench({ data, parentElement, setStateValue }) {
   let bench = parentElement.ringfence;
@@ -18,3 +20,10 @@ function clearWorkbench(parentElement) {
   parentElement.ringfence?.destroy();
   parentElement.ringfence = null;
 }
+
+const shared = (globalThis.ringfence ??= {});
+Object.assign(shared, { showWorkbench, clearWorkbench });
+if (shared.waiting) showWorkbench(shared.waiting);
+shared.waiting = null;
+
+export default function () {}

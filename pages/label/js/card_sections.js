@@ -1,18 +1,13 @@
 // The sections of the node card, each from the record that the server sent.
 
+import { bar, button, el, scoreBar, secret, section, svg } from "./elements.js";
+import { movedMark, nodeName, provisionalMark, verdictChip, VERDICTS, verdictShape } from "./marks.js";
+import { count, placeOf, plural, when } from "./words.js";
+
 const BANDS = { high: "High", raised: "Raised", usual: "Usual", low: "Low" };
 
-function section(title, ...children) {
-  return el("section", { class: "rf-section" }, el("h3", {}, title), ...children);
-}
-
-function skeleton() {
-  const line = (width) => el("i", { style: { width: `${width}%` } });
-  return el("div", { class: "rf-skeleton", "aria-label": "Loading" }, [90, 60, 75, 40, 80, 55].map(line));
-}
-
 /** The run's own figures; `place` is where verdicts since that run put the node, or null. */
-function scorePart(card, place, basis, probability) {
+export function scorePart(card, place, basis, probability) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
   return section(place ? `Score of run ${basis.run}` : "Score", secret(
@@ -28,20 +23,13 @@ function scorePart(card, place, basis, probability) {
   ));
 }
 
-/** "top 3 %", or from the lower half "lowest 3 %". */
-function placeOf(percentile) {
-  const share = Math.min(100 - percentile, percentile);
-  const said = share < 0.1 ? "0.1" : share.toFixed(share < 10 ? 1 : 0);
-  return `${percentile < 50 ? "lowest" : "top"} ${said} %`;
-}
-
 function provisionalLine(place, basis) {
   return el("p", { class: "rf-provisional-line", "data-testid": "provisional-place" },
     el("b", {}, "Provisional"), ` rank ${count(place.rank)} `, provisionalMark(place.moved),
     ` with ${plural(basis.verdicts, "change")} since run ${basis.run}. All else here is what run ${basis.run} found.`);
 }
 
-function historyPart(card) {
+export function historyPart(card) {
   return card.rank_history.length < 2 ? null : section("Rank over runs", secret(sparkline(card.rank_history)));
 }
 
@@ -66,7 +54,7 @@ function sparkline(history) {
     el("div", { class: "rf-line rf-quiet" }, el("span", {}, said(first)), el("span", {}, said(last))));
 }
 
-function neighboursPart(card) {
+export function neighboursPart(card) {
   const names = ["anomalous", "normal", "unsure", "unlabelled"];
   const parts = names.map((name) => [name, card.neighbour_verdicts[name] || 0]).filter(([, n]) => n);
   if (!parts.length) return section("Neighbours", el("p", { class: "rf-quiet" }, "No neighbours: this node stands alone."));
@@ -79,7 +67,7 @@ function neighboursPart(card) {
   );
 }
 
-function attributesPart(card) {
+export function attributesPart(card) {
   const shown = card.attributes.filter((attribute) => attribute.value !== card.row.name); // the heading says it
   if (!shown.length) return null;
   return section("Attributes against all nodes", el("dl", { class: "rf-attributes" }, shown.map(attributeLine)));
@@ -99,7 +87,7 @@ function attributeLine({ column, value, percentile, share }) {
 }
 
 /** Who disagrees on the case, and ways to settle it. */
-function disputeLine(card, app) {
+export function disputeLine(card, app) {
   const said = Object.entries(card.disputed).map(([analyst, verdict]) => `${analyst}: ${verdict}`);
   if (!said.length) return null;
   const settle = (verdict) => button("rf-link", () => app.verdicts.settle(card, verdict), { "data-testid": `settle-${verdict}` }, `settle as ${verdict}`);
@@ -112,7 +100,7 @@ function eventFacts(event) {
   return [event.analyst, when(event.at), source, counts].filter(Boolean).join(" · ");
 }
 
-function eventsPart(card) {
+export function eventsPart(card) {
   if (!card.events.length) return null;
   const line = (event) => el("li", {},
     verdictShape(event.verdict, 10),
@@ -123,10 +111,10 @@ function eventsPart(card) {
 }
 
 /** Where nodes were found to be alike. */
-const closest = (space) => (space ? `Closest ${space}.` : "");
+export const closest = (space) => (space ? `Closest ${space}.` : "");
 
 /** A list of other nodes to open or select. */
-function rowList(rows, app) {
+export function rowList(rows, app) {
   if (!rows.length) return el("p", { class: "rf-quiet" }, "None.");
   const clicked = (event, row) => {
     if (event.ctrlKey || event.metaKey) app.toggleMark(row.node_id);
@@ -134,7 +122,7 @@ function rowList(rows, app) {
   };
   const line = (row) => el("li", { class: "rf-row", "data-node": row.node_id, onClick: (event) => clicked(event, row) },
     nodeName(row.name, row.node_id, { title: row.node_id }),
-    verdictChip(app.board.verdict(row.node_id)),
+    verdictChip(app.state.verdict(row.node_id)),
     secret(scoreBar(row.percentile)));
   return el("ul", { class: "rf-rowlist" }, rows.map(line));
 }

@@ -1,6 +1,9 @@
 // The search field: by id, name or attribute; Enter opens the first hit, arrows choose another.
 
-class SearchField {
+import { el, fill } from "./elements.js";
+import { verdictChip } from "./marks.js";
+
+export class SearchField {
   constructor(app) {
     this.app = app;
     this.text = "";
@@ -49,7 +52,7 @@ class SearchField {
   }
 
   found() {
-    return this.text ? this.app.board.extras.get(`search:${this.text}`) : null;
+    return this.text ? this.app.state.extras.get(`search:${this.text}`) : null;
   }
 
   /** Draw the hits; called again when an answer arrives. */
@@ -79,7 +82,7 @@ class SearchField {
       "li", { class: className, role: "option", "data-node": node, onMousedown: () => this.choose(row) },
       el("span", { class: "rf-name" }, row.name),
       el("code", {}, node === row.name ? "" : node),
-      verdictChip(this.app.board.verdict(node)),
+      verdictChip(this.app.state.verdict(node)),
     );
   }
 
@@ -90,4 +93,12 @@ class SearchField {
     this.input.blur();
     this.app.open(row.node_id, row);
   }
+}
+
+function debounce(wait, action) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...values), wait);
+  };
 }
