@@ -27,9 +27,14 @@ class JobRows:
         self._database = database
 
     def add(
-        self, kind: str, payload: dict[str, Any], project_id: str | None = None, *,
-        alone: bool = False, job_id: str | None = None,
-    ) -> str:  # fmt: skip
+        self,
+        kind: str,
+        payload: dict[str, Any],
+        project_id: str | None = None,
+        *,
+        alone: bool = False,
+        job_id: str | None = None,
+    ) -> str:
         """Queue a job, once: an equal one that is not finished is returned instead.
 
         ``alone``: RunError while the project has any other of this kind. With ``job_id`` it is taken at once

@@ -184,13 +184,28 @@ def _sessions(judged: Sequence[Judged]) -> dict[tuple[str, str], list[Judged]]:
 
 _COVERED = ("shown", "held the truth", "coverage", "median width")
 _ADVICE = (
-    "model", "graph", "moments", "quiet", "said stop", "right", "lowest true recall then",
+    "model",
+    "graph",
+    "moments",
+    "quiet",
+    "said stop",
+    "right",
+    "lowest true recall then",
     "median true recall of the other quiet moments",
-)  # fmt: skip
+)
 _CALIBRATION = (
-    "labels from", "model", "graph", "labelled", "fits", "anomalies among the rest", "mean probability",
-    "ECE as in the app", "ECE unweighted", "ECE of the model's own output", "none shown",
-)  # fmt: skip
+    "labels from",
+    "model",
+    "graph",
+    "labelled",
+    "fits",
+    "anomalies among the rest",
+    "mean probability",
+    "ECE as in the app",
+    "ECE unweighted",
+    "ECE of the model's own output",
+    "none shown",
+)
 _MOMENTS = """## Moment by moment
 
 Up to 200 verdicts come from the default queue; from there on they are random checks alone.

@@ -207,8 +207,14 @@ Test AUC in per cent, 2.5 % labelled, purely random splits (n of them); after th
 its form.
 """
 _INDUCTIVE = (
-    "graph", "arrived", "AUC, scored on arrival", "AUC, trained with them", "difference", "splits", "",
-)  # fmt: skip
+    "graph",
+    "arrived",
+    "AUC, scored on arrival",
+    "AUC, trained with them",
+    "difference",
+    "splits",
+    "",
+)
 _INDUCTIVE_WORDS = """### Nodes that arrive after training
 
 `an` is trained on the graph without a fifth of its nodes and their edges, all of them

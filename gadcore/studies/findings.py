@@ -265,6 +265,13 @@ Reversed, with our lead in points (*: not told apart):
 
 """
 _AHEAD = (
-    "labelled", "graph", "an+", "best published", "difference", "best of the eleven here", "difference",
-    "ahead of both", "significantly ahead of an+",
-)  # fmt: skip
+    "labelled",
+    "graph",
+    "an+",
+    "best published",
+    "difference",
+    "best of the eleven here",
+    "difference",
+    "ahead of both",
+    "significantly ahead of an+",
+)

@@ -166,9 +166,14 @@ class Option:
         several = isinstance(self.default, tuple)
         kind = type(self.default[0]) if several and self.default else str if several else type(self.default)
         parser.add_argument(
-            f"--{self.name}", nargs="+" if several else None, type=kind, default=self.default,
-            choices=self.choices, metavar=self.name.upper().rstrip("S"), help=self.help,
-        )  # fmt: skip
+            f"--{self.name}",
+            nargs="+" if several else None,
+            type=kind,
+            default=self.default,
+            choices=self.choices,
+            metavar=self.name.upper().rstrip("S"),
+            help=self.help,
+        )
 
     def said(self, given: Namespace) -> str:
         """The option as given, "" where it is no condition or has its default."""

@@ -52,9 +52,15 @@ class LoopSession(Cell):
         graph, truth = known_graph(self.graph)
         start = time.process_time()
         session = simulate(
-            graph, truth, self.method, model=self.model, labels=self.labels, wrong=self.wrong, seed=self.seed,
+            graph,
+            truth,
+            self.method,
+            model=self.model,
+            labels=self.labels,
+            wrong=self.wrong,
+            seed=self.seed,
             seldom=SELDOM,
-        )  # fmt: skip
+        )
         return {
             "experiment": "labelling sessions",
             "revision": self.revision,

@@ -28,9 +28,25 @@ from gadcore.studies.significance import SPLITS, Results, best_methods, collect
 BEYOND = ("an+", "sgc-lr", "appnp", "bwgnn", "xgb-graph", "label-propagation", "isolation-forest")
 # In the order of worth per second: what matters most is there first when the study is stopped.
 ORDER = (
-    "an+", "an", "sgc-lr", "slgcn", "nn", "doc-an", "label-propagation", "osvm", "xgb-graph", "appnp",
-    "bwgnn", "n", "doc-n", "dsad", "isolation-forest", "dominant", "deepwalk", "imverde",
-)  # fmt: skip
+    "an+",
+    "an",
+    "sgc-lr",
+    "slgcn",
+    "nn",
+    "doc-an",
+    "label-propagation",
+    "osvm",
+    "xgb-graph",
+    "appnp",
+    "bwgnn",
+    "n",
+    "doc-n",
+    "dsad",
+    "isolation-forest",
+    "dominant",
+    "deepwalk",
+    "imverde",
+)
 FIGURES = (("auc", "AUC"), ("ap", "Average precision"), ("precision_at_k", f"Precision at {K}"))
 
 

@@ -110,9 +110,12 @@ def _points(row: Row, outline: str) -> list[go.Scattergl]:
         if not at.any():
             continue
         marker = {
-            "color": colour, "symbol": symbol, "size": 7 if labelled else 4,
-            "opacity": 1.0 if labelled else 0.6, "line": {"width": 1.2 if labelled else 0, "color": outline},
-        }  # fmt: skip
+            "color": colour,
+            "symbol": symbol,
+            "size": 7 if labelled else 4,
+            "opacity": 1.0 if labelled else 0.6,
+            "line": {"width": 1.2 if labelled else 0, "color": outline},
+        }
         dots = {"x": x[at], "y": y[at], "name": title, "mode": "markers", "marker": marker}
         traces.append(go.Scattergl(**dots, hoverinfo="skip"))
     return traces

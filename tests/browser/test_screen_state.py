@@ -135,7 +135,7 @@ def test_a_verdict_goes_to_the_case_which_gives_way_to_the_next(run: Run) -> Non
     )
     sent = [(event["kind"], event["node"], event["verdict"]) for event in found["events"]]
     assert sent == [("verdict", "a", "anomalous"), ("verdict", "b", "normal")]
-    assert (found["events"][0]["strategy"], found["events"][0]["analyst"]) == ("top", "ana")
+    assert (found["events"][0]["offer"], found["events"][0]["analyst"]) == (None, "ana")
     assert found["said"] == ["anomalous", "normal", None, None]
     assert (found["current"], found["toasts"]) == ("c", [])
 
@@ -183,7 +183,7 @@ def test_an_undo_goes_back_to_the_case_and_beyond_this_visit_asks_the_server(run
 
 
 def test_the_answer_to_a_random_check_says_so_alone_and_in_a_group(run: Run) -> None:
-    check = {"node_id": "a", "strategy": "audit", "inclusion_probability": 0.1, "drawn_after": 3, "name": "a"}
+    check = {"node_id": "a", "strategy": "audit", "inclusion_probability": 0.1, "offer": 7, "name": "a"}
     found = run(
         "verdicts screen_state",
         """
@@ -194,10 +194,9 @@ def test_the_answer_to_a_random_check_says_so_alone_and_in_a_group(run: Run) -> 
         """,
         [check, {**check, "node_id": "b", "inclusion_probability": None}],
     )
-    offer = {key: check[key] for key in ("strategy", "inclusion_probability", "drawn_after")}
-    assert {key: found[0][key] for key in offer} == offer
-    unknown = {"strategy": "", "inclusion_probability": None, "drawn_after": None}
-    assert found[1]["draws"] == {"a": offer, "z": unknown}
+    assert found[0]["offer"] == 7
+    assert found[1]["offers"] == {"a": 7}
+    assert not {"strategy", "inclusion_probability", "drawn_after"} & set(found[0])
 
 
 def test_a_dispute_is_settled_and_the_case_stays(run: Run) -> None:

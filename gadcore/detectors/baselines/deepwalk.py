@@ -114,7 +114,15 @@ def skip_gram(walks: npt.NDArray[np.int32], n: int, settings: DeepWalk) -> Float
 
     sentences = [list(map(str, row)) for row in walks.tolist()]
     model = Word2Vec(
-        sentences, vector_size=settings.k, window=settings.window, min_count=0, sg=1, hs=0, negative=10,
-        workers=1, seed=settings.seed, epochs=settings.epochs,
-    )  # fmt: skip
+        sentences,
+        vector_size=settings.k,
+        window=settings.window,
+        min_count=0,
+        sg=1,
+        hs=0,
+        negative=10,
+        workers=1,
+        seed=settings.seed,
+        epochs=settings.epochs,
+    )
     return np.stack([model.wv[str(i)] for i in range(n)]).astype(np.float32)

@@ -83,6 +83,16 @@ def interleave(active: list[Query], at: dict[int, Query], n: int) -> list[Query]
 
 
 __all__ = [
-    "AUDIT_SHARE", "DEFAULT", "DIAL", "STRATEGIES", "Pool", "Query", "QueryStrategy", "diversity_basis",
-    "find_strategy", "interleave", "preferred_strategy", "queue_order",
-]  # fmt: skip
+    "AUDIT_SHARE",
+    "DEFAULT",
+    "DIAL",
+    "STRATEGIES",
+    "Pool",
+    "Query",
+    "QueryStrategy",
+    "diversity_basis",
+    "find_strategy",
+    "interleave",
+    "preferred_strategy",
+    "queue_order",
+]
