@@ -225,6 +225,8 @@ class _Order:
 
     def _reranked(self, n: int, bent: Provisional) -> list[Query]:
         """The strategy's choice by the provisional ranking, around the audit cases of the still order."""
+        with self.guard:
+            self._follow()  # or a process that has just begun would take none of the verdicts for answers
         asked = self._asked()
         active = [event for event in asked if event.inclusion_probability is None]
         own = {query.strategy for query in self.queries}
