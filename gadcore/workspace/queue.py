@@ -24,7 +24,7 @@ from gadcore.graph.labels import LabelEvent
 from gadcore.loop.order import AHEAD, Choice, Scored, work_out
 from gadcore.loop.pool import BATCH
 from gadcore.loop.rerank import Provisional
-from gadcore.loop.strategies import STRATEGIES, Query, interleave
+from gadcore.loop.strategies import STRATEGIES, Query, find_strategy, interleave
 from gadcore.records import QueueRow
 from gadcore.store import Result
 from gadcore.store.offers import NOTHING, Offer, Revision
@@ -74,7 +74,7 @@ def queue(
 def remark(project: Project, strategy: str | None, where: Filter | None, waiting: int) -> str:
     """What there is to say of a queue with so many cases besides them, for instance why it has none."""
     where = where or Filter()
-    by = STRATEGIES[project.choice(strategy=strategy).strategy]
+    by = find_strategy(project.choice(strategy=strategy).strategy)
     to_decide = where.verdict in (None, "unlabelled")
     if to_decide and not (project.verdicts() == -1).any():
         return COMPLETE
@@ -129,7 +129,7 @@ class _Order:
 
     @property
     def _strategy(self) -> Any:
-        return STRATEGIES[self.choice.strategy]
+        return find_strategy(self.choice.strategy)
 
     @property
     def _key(self) -> tuple[str, str]:
