@@ -90,17 +90,11 @@ def test_labels_follow_the_node_id(project: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("node", "verdict", "chance", "error"),
-    [
-        ("n999", "a", None, NotFound),
-        ("n001", "perhaps", None, LabelError),
-        ("n001", "a", 0.0, LabelError),
-        ("n001", "a", 1.5, LabelError),
-    ],
+    ("node", "verdict", "error"), [("n999", "a", NotFound), ("n001", "perhaps", LabelError)]
 )
-def test_a_bad_verdict_is_refused_and_nothing_is_written(project: Workspace, node, verdict, chance, error):
+def test_a_bad_verdict_is_refused_and_nothing_is_written(project: Workspace, node, verdict, error):
     with pytest.raises(error):
-        record_drawn(project, node, verdict, inclusion_probability=chance)
+        project.verdicts.record(node, verdict)
     assert project.verdicts.current() == {}
 
 
