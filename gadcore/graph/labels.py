@@ -80,7 +80,10 @@ def checked_weight(weight: float) -> float:
 
 @dataclass(frozen=True)
 class LabelEvent:
-    """One line of the append-only record. ``kind`` is label, undo or redo; the latter two name a group."""
+    """One line of the append-only record.
+
+    ``kind`` is label, note, reason, undo or redo; the last three name the group of a label.
+    """
 
     id: int
     kind: str
@@ -89,12 +92,13 @@ class LabelEvent:
     verdict: Verdict | None
     analyst: str
     at: datetime
-    source: str = "app"  # app, selection, cli, import, map, ring, adjudication, second-look, practice
+    source: str = "app"  # verdicts.SOURCES, adjudication or second-look
     note: str = ""
     strategy: str = ""  # which query chose the case
     inclusion_probability: float | None = None  # of the audit draw; None when chosen actively
     weight: float = 1.0  # below 1: given with a group, nobody looked at this node itself
     drawn_after: int | None = None  # of the audit draw: id of the last event before it
+    reason: str = ""  # for the verdict, of the project's list
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,26 @@ class Labels:
         normal, anomalous, unsure = (np.array(sorted(part), dtype=np.int64) for part in by_verdict.values())
         return cls(normal, anomalous, unsure, inclusion, weight, chosen)
 
+    def after(
+        self, graph: Graph, again: Iterable[LabelEvent], first: Mapping[str, LabelEvent] | None = None
+    ) -> Labels:
+        """This set once some nodes were judged (again): what ``from_events`` makes of all of them."""
+        new = Labels.from_events(graph, again, first)
+        rows = np.concatenate([new.normal, new.anomalous, new.unsure])
+
+        def joined(old: IntArray, own: IntArray) -> IntArray:
+            return np.sort(np.concatenate([old[~np.isin(old, rows)], own]))
+
+        outdated = set(rows.tolist()) - new.weight.keys()
+        return Labels(
+            joined(self.normal, new.normal),
+            joined(self.anomalous, new.anomalous),
+            joined(self.unsure, new.unsure),
+            {**self.inclusion, **new.inclusion},
+            {**{node: own for node, own in self.weight.items() if node not in outdated}, **new.weight},
+            self.chosen or new.chosen,
+        )
+
     @classmethod
     def none(cls) -> Labels:
         empty = np.zeros(0, dtype=np.int64)
@@ -167,7 +191,9 @@ class Labels:
     @property
     def weights(self) -> npt.NDArray[np.float64]:
         """How much each label counts, in the order of ``indices``: 1 unless it came with a group."""
-        return np.array([self.weight.get(int(node), 1.0) for node in self.indices], dtype=np.float64)
+        if not self.weight:
+            return np.ones(len(self), dtype=np.float64)
+        return np.array([self.weight.get(node, 1.0) for node in self.indices.tolist()], dtype=np.float64)
 
     @property
     def targets(self) -> npt.NDArray[np.int8]:

@@ -125,3 +125,22 @@ def test_labels_know_whether_a_query_chose_cases(graph: Graph) -> None:
     assert not Labels.from_events(graph, [opened, drawn]).chosen
     assert Labels.from_events(graph, [opened, drawn, chosen]).chosen
     assert Labels.from_events(graph, [given(ids[0], "")], first={ids[0]: given(ids[0], "top")}).chosen
+
+
+def test_a_set_carried_on_is_the_set_of_all_events() -> None:
+    graph = make_graph([f"n{i}" for i in range(9)], np.array([[0, 1], [1, 2]]), np.zeros((9, 1)))
+    rng = np.random.default_rng(0)
+    current: dict[str, LabelEvent] = {}
+    first: dict[str, LabelEvent] = {}
+    carried = Labels.none()
+    for _ in range(60):
+        node, verdict = f"n{rng.integers(9)}", list(Verdict)[rng.integers(3)]
+        drawn = {"strategy": "audit", "inclusion_probability": 0.1} if rng.random() < 0.3 else {}
+        given = event(node, verdict, weight=float(rng.choice([0.5, 1.0])), **drawn)
+        current[node] = given
+        first.setdefault(node, given)
+        carried = carried.after(graph, [given], first)
+        whole = Labels.from_events(graph, current.values(), first)
+        assert carried.hash(graph) == whole.hash(graph)
+        assert (carried.inclusion, carried.weight) == (whole.inclusion, whole.weight)
+        assert carried.chosen == whole.chosen

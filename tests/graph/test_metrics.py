@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -13,6 +13,7 @@ from gadcore.metrics import auc, auc_error, average_precision, midranks, percent
 CASES = st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=2, max_size=40)
 
 
+@settings(deadline=None)  # a busy machine is no mistake
 @given(CASES, st.randoms(use_true_random=False))
 def test_weighted_auc_equals_scikit_learn_with_ties(rows: list[tuple[bool, int]], draw) -> None:
     y = np.array([r[0] for r in rows])
@@ -22,6 +23,7 @@ def test_weighted_auc_equals_scikit_learn_with_ties(rows: list[tuple[bool, int]]
         assert auc(y, s, weight) == pytest.approx(roc_auc_score(y, s, sample_weight=weight))
 
 
+@settings(deadline=None)  # a busy machine is no mistake
 @given(CASES)
 def test_auc_and_average_precision_equal_scikit_learn_with_ties(rows: list[tuple[bool, int]]) -> None:
     y = np.array([r[0] for r in rows])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
+_PLAIN = frozenset((str, int, bool, type(None)))
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -33,6 +34,7 @@ class ProjectInfo:
     unsure: int
     last_run: RunInfo | None
     practice_of: str = ""  # name of the project that a practice copy was made of
+    version: int = 1  # of its graph, the present one
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,29 @@ class RunInfo:
     loss: float | None
     auc: float | None  # out-of-fold AUC so far or at the end
     basis: str
-    message: str  # why it failed, or ""
+    message: str  # why it failed, or what is wrong with it; or ""
     versions: dict[str, str]
     in_use: bool  # scores of this run are shown
     for_use: bool = True  # its scores are shown as soon as it is done
+    ended_after: int | None = None  # id of the last label event when it ended
+    version: int = 1  # of the graph that it saw
 
     @property
     def live(self) -> bool:
         return self.status in ("queued", "running")
+
+
+@dataclass(frozen=True)
+class TrailEntry:
+    """What somebody did."""
+
+    number: int  # 1, 2, 3 … without a gap
+    at: datetime
+    who: str  # "" for a worker process
+    action: str
+    project: str  # id, also of a project that is deleted; "" for none
+    details: dict[str, Any]
+    hash: str  # of this entry and all before it
 
 
 @dataclass(frozen=True)
@@ -87,6 +104,18 @@ class QueueRow:
     inclusion_probability: float | None = None  # of a random check
     offer: int | None = None  # as which the queue shows it: a verdict on it names this
     provisional_rank: int | None = None  # with the verdicts since the run; None: there are none, or it is off
+    assigned_by: str = (
+        ""  # the lead who gave the case to the analyst who asks; "" for a case of the common queue
+    )
+
+
+@dataclass(frozen=True)
+class AssignedCases:
+    """What a lead has given to an analyst."""
+
+    analyst: str
+    open: list[str]  # node ids that wait for a verdict
+    done: int
 
 
 @dataclass(frozen=True)
@@ -107,6 +136,8 @@ class Attribute:
     value: str
     percentile: float | None  # numbers: share of nodes with a lower value, in %
     share: float | None  # other types: share of nodes with this value, in %
+    group: str = ""  # of a column derived from links: what it belongs to; "" for a column that was read
+    help: str = ""  # what it is, in a sentence
 
 
 @dataclass(frozen=True)
@@ -128,6 +159,9 @@ class NodeCard:
     similar_space: str = ""  # where they are nearest, in words
     disputed: dict[str, str] = field(default_factory=dict)  # analyst -> verdict, while they disagree
     judged_by: list[str] = field(default_factory=list)  # analysts who looked at it themselves
+    link_words: str = ""  # what its links are called: "transfers"; "" where there are none
+    news: str = ""  # what came since its verdict, or with the last update; "" for nothing
+    assigned_to: str = ""  # the analyst whom a lead has given it to
 
 
 @dataclass(frozen=True)
@@ -145,6 +179,21 @@ class ViewNode:
     x: float
     y: float
     attributes: dict[str, str]
+    aside: bool = False  # pinned, and not among the nodes around the case
+
+
+@dataclass(frozen=True)
+class EdgeLinks:
+    """What runs along an edge, from its source to its target (``sent``) and the other way (``back``)."""
+
+    sent: int  # links
+    back: int
+    amount_sent: float | None  # sum; None where no amount is known
+    amount_back: float | None
+    first: float | None  # time in seconds, as in Links; None where no time is known
+    last: float | None
+    kinds: list[tuple[str, int]]  # links of each kind of ``ViewLinks.kinds``, most frequent first
+    text: str = ""  # all of it in words
 
 
 @dataclass(frozen=True)
@@ -152,6 +201,56 @@ class ViewEdge:
     source: str
     target: str
     weight: float
+    links: EdgeLinks | None = None  # None: the source says no more than who with whom
+
+
+@dataclass(frozen=True)
+class LinkCells:
+    """Links of a view counted by edge, period, kind and way: one entry of each list is one cell."""
+
+    edge: list[int]  # place in ``Neighbourhood.edges``
+    bin: list[int]  # place in ``ViewLinks.starts``; -1 where the time is unknown
+    kind: list[int]  # place in ``ViewLinks.kinds``; 0 without kinds
+    back: list[int]  # 1 from the edge's target to its source, otherwise 0
+    count: list[int]
+    amount: list[float]  # sum; empty without amounts
+
+
+@dataclass(frozen=True)
+class ViewLinks:
+    """What the links of a view are, and how they spread over time and kinds."""
+
+    word: str  # what one link is: "transfer"
+    words: str
+    unit: str  # of the amounts
+    kinds: list[str]  # at most nine, the last may be all others; empty without kinds
+    starts: list[str]  # first moment of each period, in words; empty without times
+    ends: list[str]
+    first: float  # seconds at which the first period begins
+    width: float  # seconds of a period
+    cells: LinkCells
+
+
+@dataclass(frozen=True)
+class ListedLink:
+    """One link as it is read: time and amount in words."""
+
+    source: str  # node id
+    target: str
+    time: str
+    amount: str
+    kind: str
+    other: list[str]  # values of ``LinkPage.columns``
+
+
+@dataclass(frozen=True)
+class LinkPage:
+    """Some links of many, by time."""
+
+    total: int
+    start: int  # how many come before
+    columns: list[str]  # names of the other columns
+    rows: list[ListedLink]
 
 
 @dataclass(frozen=True)
@@ -163,6 +262,7 @@ class Neighbourhood:
     nodes: list[ViewNode]
     edges: list[ViewEdge]
     left_out: int  # nodes within the hops that the cap left out
+    links: ViewLinks | None = None  # None for a graph without links
 
 
 @dataclass(frozen=True)
@@ -232,8 +332,10 @@ def xml_text(value: Any) -> Any:
 
 def as_json(value: Any) -> Any:
     """Plain JSON types of a record, recursively; arrays become lists, times ISO text, NaN null."""
+    if type(value) in _PLAIN:  # most of all there is
+        return value
     if hasattr(value, "__dataclass_fields__"):
-        return as_json(asdict(value))
+        return {name: as_json(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, dict):
         return {str(k): as_json(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set):
