@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from gadcore.errors import InputError
+from gadcore.errors import InputError, UsageError
 from gadcore.ingest import formats
 from gadcore.ingest.formats.file_format import UNREADABLE, Archive, FileFormat, too_large
 from gadcore.ingest.mapping import MAPPING_FILE, Mapping, load_mapping
@@ -33,6 +35,7 @@ class Source:
     files: Files
     edge_files: Files
     mapping: Mapping
+    passed_over: Sequence[str] = ()  # names of files beside them that no reader takes
 
     @property
     def every(self) -> Files:
@@ -63,7 +66,8 @@ def unpacked(path: Path, edges: PathLike | None, max_bytes: int, word: str | Non
         if word is not None and len(files) == 1:
             files, edge_files = (dict.fromkeys(f, formats.named(word)) for f in (files, edge_files))
         beside = unpacker.mapping_files
-        yield Source(files, edge_files, load_mapping(beside[0]) if beside else Mapping())
+        mapping = load_mapping(beside[0]) if beside else Mapping()
+        yield Source(files, edge_files, mapping, unpacker.passed_over)
 
 
 @dataclass
@@ -74,6 +78,7 @@ class Unpacker:
     max_bytes: int
     used: int = 0
     mapping_files: list[Path] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
 
     def files(self, path: Path, depth: int = 0) -> Files:
         """The graph files of a file, folder or archive, in the order of their names."""
@@ -86,6 +91,10 @@ class Unpacker:
                 f"there is no file or folder {str(path)!r}",
                 "an existing path, or the name of a benchmark graph such as 'cora'",
             )
+        if not path.is_file():  # opening a pipe waits until somebody writes into it
+            raise InputError(
+                f"{path} is a pipe, a socket or a device", "a file or folder", "copy it to a file"
+            )
         found = formats.sniff(path)
         if not isinstance(found, Archive):
             return {path: found}
@@ -94,10 +103,11 @@ class Unpacker:
         return self._folder(self._unzip(path), depth + 1, inside=path.name)
 
     def _folder(self, folder: Path, depth: int, inside: str | None = None) -> Files:
-        every = sorted(p for p in folder.rglob("*") if p.is_file() and _visible(p.relative_to(folder)))
+        every = sorted(islice(_files_below(folder), _MAX_FILES + 1))
         if len(every) > _MAX_FILES:
-            raise InputError(f"{folder.name} holds more than {_MAX_FILES:,} files", "one graph")
+            raise UsageError(f"{folder} holds more than {_MAX_FILES:,} files. Expected: those of one graph.")
         self.mapping_files += [p for p in every if p.name == MAPPING_FILE]
+        self.passed_over += [p.name for p in every if not _is_data(p) and p.name != MAPPING_FILE]
         files = {file: kind for p in every if _is_data(p) for file, kind in self.files(p, depth).items()}
         if not files:
             found = ", ".join(p.name for p in every[:8]) or "nothing"
@@ -160,6 +170,14 @@ def _explained(path: Path) -> Iterator[None]:
             "a complete archive without a password",
             "copy or download it again",
         ) from error
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Files that are not hidden, in no order; what may not be looked at is passed over."""
+    for top, _, names in os.walk(folder):
+        for path in (Path(top) / name for name in names):
+            if os.path.isfile(path) and _visible(path.relative_to(folder)):
+                yield path
 
 
 def _visible(relative: Path) -> bool:

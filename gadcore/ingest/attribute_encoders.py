@@ -1,6 +1,7 @@
 """Raw columns to attributes in [0, 1]. An encoder is a JSON state: later nodes are encoded the same way.
 
-``learn(name, parsed, robust)`` gives the state, ``apply(state, parsed values)`` the (n, d) CSR block.
+``learn(name, parsed, robust)`` gives the state, ``apply(state, parsed values)`` the (n, d) block, and
+``joined`` puts blocks beside each other.
 A missing value sets the feature "<column> is missing" where the learning data had missing values; a missing
 number is put at the median. Categories and tags that are rare, or first seen later, share "<column>=(rare)".
 Free text is hashed tf-idf: the same words give the same features on every machine.
@@ -17,14 +18,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from gadcore.graph.mapped import release_array, scratch_matrix
 from gadcore.ingest import column_kinds as columns
+from gadcore.ingest import spellings
+from gadcore.ingest.cells import Cells, as_cells
 
 MAX_CATEGORIES = 100
 RARE_SHARE = 0.001  # a category below this share of the nodes, or seen once, is rare
 _SMALL = 20  # with fewer nodes nothing is merged
 _DENSE_ABOVE = 0.5  # share of non-zero values above which a dense array is the smaller form
+_ROWS = 1 << 16  # that are put together at once
 _ROBUST = (1.0, 99.0)  # percentiles between which the robust option scales
 
 TEXT_BUCKETS = 512
@@ -48,8 +55,7 @@ def learn(name: str, parsed: columns.Parsed, robust: bool = False) -> State:
     elif kind == "text":
         state |= _learn_text(values)
     else:
-        each = [tag for tags in values for tag in set(tags)] if kind == "tags" else values
-        state |= _learn_values(each, len(values))
+        state |= _learn_values(_counts(values), len(values))
     if kind == "date":
         state["hours"] = bool(np.any(values[~np.isnan(values)] % 86_400))
     state["missing"] = bool(missing(values).any())
@@ -57,12 +63,30 @@ def learn(name: str, parsed: columns.Parsed, robust: bool = False) -> State:
     return state
 
 
+def learn_derived(name: str, values: npt.NDArray[np.float64]) -> State:
+    """State of a column derived from links: sign · log(1 + |value|), scaled; no value counts as 0."""
+    folded = _folded(values)
+    span = {"low": float(folded.min(initial=0.0)), "high": float(folded.max(initial=0.0)), "median": 0.0}
+    return {"column": name, "kind": "derived", **span, "missing": False, "features": [name]}
+
+
+def _folded(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Amounts and counts spread over several powers of ten: their logarithm, in both directions."""
+    known = np.nan_to_num(values, nan=0.0)
+    return np.asarray(np.sign(known) * np.log1p(np.abs(known)))
+
+
+def _apply_derived(state: State, values: npt.NDArray[np.float64]) -> Any:
+    return _apply_number(state, _folded(values))
+
+
 def apply(state: State, values: columns.Values) -> Any:
-    """The CSR block of one column for parsed values."""
+    """The (n, d) block of one column for parsed values: CSR or dense."""
     block = _APPLY[state["kind"]](state, values)
     if not state["missing"]:
         return block
-    return sp.hstack([block, _column(missing(values).astype(np.float32))], format="csr")
+    holes = _column(missing(values).astype(np.float32))
+    return sp.hstack([block, holes], format="csr") if sp.issparse(block) else np.hstack([block, holes])
 
 
 def parse_as(state: State, series: pd.Series) -> columns.Values:
@@ -74,12 +98,14 @@ def parse_as(state: State, series: pd.Series) -> columns.Values:
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind == "date" and pd.api.types.is_datetime64_any_dtype(series.dtype):
         return columns.seconds(series)
-    text = columns.as_text(series)
+    cells = as_cells(series)
     if kind == "boolean":
-        return columns.parse_boolean(pd.Series(text, dtype=object))
+        return columns.parse_boolean(cells)
     if kind == "number":
-        return columns.parse_number(text, state.get("decimal", "."))
-    return columns.parse_date(text, state["format"]) if kind == "date" else text
+        return columns.parse_number(cells, state.get("decimal", "."))
+    if "merged" in state:  # not in graphs of earlier versions
+        return spellings.merged(spellings.known(cells), state["merged"])
+    return columns.parse_date(cells, state["format"]) if kind == "date" else cells
 
 
 def _learn_scale(values: npt.NDArray[np.float64], robust: bool) -> State:
@@ -90,8 +116,15 @@ def _learn_scale(values: npt.NDArray[np.float64], robust: bool) -> State:
     return {"low": float(low), "high": float(high), "median": float(np.median(known))}
 
 
-def _learn_values(values: Sequence[str | None], n: int) -> State:
-    counts = Counter(v for v in values if v is not None)
+def _counts(values: columns.Values) -> dict[str, int]:
+    """How often each category or tag occurs."""
+    if isinstance(values, list):
+        return Counter(tag for tags in values for tag in set(tags))
+    found = values.drop_null().value_counts()
+    return dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist()))
+
+
+def _learn_values(counts: dict[str, int], n: int) -> State:
     least = 1 if n < _SMALL else max(2, int(np.ceil(RARE_SHARE * n)))
     common = sorted((v for v, c in counts.items() if c >= least), key=lambda v: (-counts[v], v))
     kept = common[:MAX_CATEGORIES]
@@ -124,15 +157,15 @@ def _apply_date(state: State, values: npt.NDArray[np.float64]) -> Any:
     angle = 2 * np.pi * (np.nan_to_num(values, nan=0.0) % 86_400) / 86_400
     circle = np.column_stack([(np.sin(angle) + 1) / 2, (np.cos(angle) + 1) / 2])
     circle[np.isnan(values)] = 0.5
-    return sp.hstack([time, sp.csr_array(circle.astype(np.float32))], format="csr")
+    return np.hstack([time, circle.astype(np.float32)])
 
 
-def _apply_category(state: State, values: npt.NDArray[np.object_]) -> Any:
-    position = pd.Index(state["values"], dtype=object).get_indexer(pd.Index(values, dtype=object))
-    present = np.array([v is not None for v in values], dtype=bool)
+def _apply_category(state: State, values: Cells) -> Any:
+    found = pc.index_in(values, value_set=pa.array(state["values"], pa.large_string()))
+    position = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     if state["rare"]:
-        position[(position < 0) & present] = len(state["values"])
-    rows = np.flatnonzero((position >= 0) & present)
+        position[(position < 0) & ~missing(values)] = len(state["values"])
+    rows = np.flatnonzero(position >= 0)
     return _ones(rows, position[rows], (len(values), len(state["values"]) + state["rare"]))
 
 
@@ -145,16 +178,16 @@ def _apply_tags(state: State, values: list[list[str]]) -> Any:
     return _ones(rows, cols, (len(values), len(position) + state["rare"]))
 
 
-def _learn_text(values: Sequence[str | None]) -> State:
+def _learn_text(values: Cells) -> State:
     """State of the encoder: the buckets in use, their idf, and the commonest word of each (its name)."""
     documents = Counter[str]()
-    for value in values:
+    for value in values.to_pylist():
         documents.update(set(_tokens(value)))
     by_bucket: dict[int, Counter[str]] = {}
     for word, count in documents.items():
         by_bucket.setdefault(_bucket(word, TEXT_BUCKETS), Counter())[word] = count
     kept = {b: words for b, words in sorted(by_bucket.items()) if words.total() > 1}
-    n = max(sum(v is not None for v in values), 1)
+    n = max(len(values) - values.null_count, 1)
     frequency = [min(words.total(), n) for words in kept.values()]
     return {
         "size": TEXT_BUCKETS,
@@ -164,10 +197,10 @@ def _learn_text(values: Sequence[str | None]) -> State:
     }
 
 
-def _apply_text(state: dict[str, Any], values: Sequence[str | None]) -> Any:
+def _apply_text(state: dict[str, Any], values: Cells) -> Any:
     """(n, buckets in use) CSR of tf·idf with rows of length 1; a row without known words is zero."""
     column_of = {bucket: j for j, bucket in enumerate(state["buckets"])}
-    words = [(row, word) for row, value in enumerate(values) for word in _tokens(value)]
+    words = [(row, word) for row, value in enumerate(values.to_pylist()) for word in _tokens(value)]
     found = {word: column_of.get(_bucket(word, state["size"])) for word in {word for _, word in words}}
     pairs = [(row, found[word]) for row, word in words if found[word] is not None]
     rows, cols = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -192,6 +225,7 @@ _APPLY: dict[str, Callable[[State, Any], Any]] = {
     "number": _apply_number,
     "boolean": _apply_number,
     "date": _apply_date,
+    "derived": _apply_derived,
     "category": _apply_category,
     "tags": _apply_tags,
     "text": _apply_text,
@@ -202,7 +236,9 @@ def missing(values: columns.Values) -> npt.NDArray[np.bool_]:
     """Where parsed values have a hole."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return np.isnan(values)
-    return np.array([v is None or (isinstance(v, list) and not v) for v in values], dtype=bool)
+    if isinstance(values, list):
+        return np.array([not tags for tags in values], dtype=bool)
+    return np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def scaled(
@@ -216,8 +252,8 @@ def scaled(
     return np.clip((filled - low) / (high - low), 0.0, 1.0).astype(np.float32)
 
 
-def _column(values: npt.NDArray[np.float32]) -> Any:
-    return sp.csr_array(values.reshape(-1, 1))
+def _column(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return values.reshape(-1, 1)
 
 
 def _ones(rows: npt.NDArray[Any], cols: npt.NDArray[Any], shape: tuple[int, int]) -> Any:
@@ -238,6 +274,28 @@ def compact(matrix: Any) -> Any:
     if cells and np.count_nonzero(dense) / cells <= _DENSE_ABOVE:
         return sp.csr_array(dense)
     return dense
+
+
+def joined(blocks: Sequence[Any]) -> Any:
+    """Blocks beside each other: float32 CSR where most values are zero, else a dense array.
+
+    A large dense array lies in a scratch file and is filled some rows at a time.
+    """
+    n, width = blocks[0].shape[0], sum(block.shape[1] for block in blocks)
+    filled = sum(int(b.nnz) if sp.issparse(b) else _nonzero(b) for b in blocks)
+    if not n * width or filled / (n * width) <= _DENSE_ABOVE:
+        return compact(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
+    out = scratch_matrix(n, width)
+    for rows in (slice(start, start + _ROWS) for start in range(0, n, _ROWS)):
+        parts = (b[rows].toarray() if sp.issparse(b) else b[rows] for b in blocks)
+        np.concatenate(list(parts), axis=1, out=out[rows])
+        release_array(out)
+    return out
+
+
+def _nonzero(dense: npt.NDArray[Any]) -> int:
+    starts = range(0, len(dense), _ROWS)
+    return sum(int(np.count_nonzero(dense[start : start + _ROWS])) for start in starts)
 
 
 def learn_matrix(matrix: Any) -> State:

@@ -13,7 +13,7 @@ from gadcore.ingest.formats.file_format import Limits
 from gadcore.ingest.formats.matrices import edge_parts, smallest_class
 from gadcore.ingest.formats.npz import read_npz
 from gadcore.ingest.graph_parts import Parts
-from gadcore.ingest.mapping import normal
+from gadcore.ingest.names import normal
 from gadcore.settings import Settings
 
 _ALIASES = {"amazonphoto": "photo", "amazoncomputers": "computers", "amazonfraud": "amazon_fraud"}
@@ -40,8 +40,12 @@ def read_benchmark(name: str, settings: Settings) -> Parts:
     """Parts of a benchmark graph."""
     local = settings.datasets / f"{name}.npz"
     if local.is_file():
-        return read_npz(local, Limits(settings.max_unpacked))
+        return read_npz(local, _limits(settings))
     return _downloaded(name, settings)
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(settings.max_unpacked, settings.max_columns)
 
 
 def _downloaded(name: str, settings: Settings) -> Parts:
@@ -54,7 +58,7 @@ def _downloaded(name: str, settings: Settings) -> Parts:
             "set GAD_DATASETS to the folder with the benchmark files",
         ) from error
     edges, x, y = (v.numpy() for v in (data.edge_index, data.x, data.y))
-    parts = edge_parts(edges, x, None, name, "torch_geometric", max_bytes=settings.max_unpacked)
+    parts = edge_parts(edges, x, None, Path(name), "torch_geometric", limits=_limits(settings))
     parts.truth = smallest_class(y, np.ones(len(x), dtype=bool), name, parts.notes)
     return parts
 

@@ -2,47 +2,47 @@
 
 | kind       | a column is of this kind when …                                    | parsed to      |
 | boolean    | its values are one pair: true/false, yes/no, y/n, t/f, 0/1         | float, NaN     |
-| number     | 95 % of its values are numbers, none with a leading zero (00123)   | float, NaN     |
-| date       | every value is a date in one of the usual notations                | float (s), NaN |
+| number     | 95 % of its values are numbers (numbers.py), none like 00123       | float, NaN     |
+| date       | every value is a date in one of the usual notations (times.py)     | float (s), NaN |
 | tags       | it holds lists, or texts such as ``a|b|c`` whose parts recur       | list of str    |
-| text       | many values are different and have several words                   | str, None      |
-| category   | values recur                                                       | str, None      |
+| text       | many values are different and have several words                   | Arrow cells    |
+| category   | values recur                                                       | Arrow cells    |
 | identifier | values do not recur (e-mail addresses, hashes): shown, no attribute | –             |
 | constant, empty | one value, or none: shown, no attribute                       | –              |
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow.compute as pc
 
 from gadcore.errors import InputError
+from gadcore.ingest import spellings
+from gadcore.ingest.cells import MISSING, Cells, as_cells, coded
 from gadcore.ingest.graph_parts import counted
+from gadcore.ingest.numbers import NumberColumn, read_numbers
+from gadcore.ingest.times import DAY_FIRST, MONTH_FIRST, read_dates
 
 ENCODED = ("boolean", "number", "date", "tags", "text", "category")
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "?", "#n/a")
 _BOOLEANS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("1.0", "0.0"))
 _TRUE = {pair[0] for pair in _BOOLEANS}
-_DAY_FORMATS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y", "%b %d %Y")
-_TIME_SUFFIXES = ("", " %H:%M", " %H:%M:%S")
-_DATE_HINT = re.compile(r"^\s*\d{1,4}[-/. ](\d{1,2}|[A-Za-z]{3})[-/. ]\d{1,4}|^\s*[A-Za-z]{3} \d{1,2} \d{4}")
-_DECIMAL_COMMA = re.compile(r"^\s*[+-]?\d+(,\d+)?\s*$")
-_CODE = re.compile(r"^0\d")
+_CODE = r"^0\d"
 _SEPARATORS = ("|", ";", ",")
 _NUMERIC_SHARE = 0.95
 _TEXT_WORDS = 3.0
 _SAMPLE = 5_000
+_FEW_WORDS = 12  # different ones up to which a column may be one of truth values
+_FIRST = 50  # values that show whether a column may hold dates
 
 Place = Callable[[int], str]
-Texts = npt.NDArray[np.object_]  # of str, None where there is none
-Values = Any  # ndarray of float, of str/None, or a list of lists
+Values = Any  # ndarray of float, an Arrow array of texts (null: missing), or a list of lists
 
 
 @dataclass
@@ -53,17 +53,69 @@ class Parsed:
     values: Values
     how: dict[str, Any] = field(default_factory=dict)  # kept in the encoder state for later nodes
     notes: list[str] = field(default_factory=list)
+    whole: bool = True  # the values say all that was written
 
 
-def understand(series: pd.Series, name: str, place: Place, separator: str | None = None) -> Parsed:
-    """Find out the kind of a raw column and parse it; with a separator it is known to hold lists."""
+def understand(
+    series: pd.Series,
+    name: str,
+    place: Place,
+    separator: str | None = None,
+    kind: str | None = None,
+    merge: bool = False,
+) -> Parsed:
+    """Find out the kind of a raw column, unless it is given, and parse it.
+
+    With a separator it is known to hold lists. ``merge`` makes one category of spellings of it.
+    """
+    found = _understood(series, name, place, separator) if kind is None else _said(series, name, place, kind)
+    return _spelt(found, name, merge) if found.kind == "category" else found
+
+
+def _spelt(found: Parsed, name: str, merge: bool) -> Parsed:
+    """A category without words for "not known", and with its spellings merged, or named in a note."""
+    cells = spellings.known(found.values)
+    unknown = cells.null_count - found.values.null_count
+    notes, others = list(found.notes), spellings.variants(cells)
+    if unknown:
+        verb = "counts" if unknown == 1 else "count"
+        notes.append(
+            f"Column {name!r}: {counted(unknown, 'value')} such as '-' or 'unknown' {verb} as missing."
+        )
+    if others:
+        notes.append(spellings.variants_note(name, others, merge))
+    merged = others if merge else {}
+    return _settled(
+        Parsed("category", spellings.merged(cells, merged), {**found.how, "merged": merged}, notes)
+    )
+
+
+def _said(series: pd.Series, name: str, place: Place, kind: str) -> Parsed:
+    """A column that is said to be of a kind; values that are not of it count as missing."""
+    words = _Words(as_cells(series), name, place)
+    if not len(words.present):
+        return Parsed("empty", words.cells)
+    if kind == "number":
+        return _settled(_numbers(words))
+    if kind == "date":
+        dates = read_dates(words.cells)
+        notes = [unread_note(words.cells, dates.unread, name, "dates", place)] if len(dates.unread) else []
+        return _settled(Parsed("date", dates.utc, {"format": dates.order or "ISO8601"}, notes))
+    if kind == "boolean":
+        return _settled(Parsed("boolean", parse_boolean(words.cells)))
+    if kind == "tags":
+        separator = next((s for s in _SEPARATORS if any(s in v for v in words.sample)), _SEPARATORS[0])
+        return Parsed("tags", parse_tags(series, separator), {"separator": separator})
+    return _settled(Parsed(kind, words.cells))
+
+
+def _understood(series: pd.Series, name: str, place: Place, separator: str | None = None) -> Parsed:
     if separator is not None:
         return Parsed("tags", parse_tags(series, separator), {"separator": separator})
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     if pd.api.types.is_bool_dtype(series.dtype):
-        words = series.astype("object").map(lambda v: None if pd.isna(v) else str(bool(v)))
-        return _settled(Parsed("boolean", parse_boolean(words)))
+        return _settled(Parsed("boolean", series.to_numpy(dtype=np.float64, na_value=np.nan)))
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _typed_number(series, name, place)
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
@@ -71,43 +123,40 @@ def understand(series: pd.Series, name: str, place: Place, separator: str | None
     listed = () if isinstance(series.dtype, pd.StringDtype) else series.head(_SAMPLE)
     if any(isinstance(v, (list, tuple, np.ndarray)) for v in listed):
         return Parsed("tags", parse_tags(series, "|"), {"separator": "|"})
-    return _from_text(as_text(series), name, place)
-
-
-def as_text(series: pd.Series) -> Texts:
-    """Values as written; None where there is none."""
-    if isinstance(series.dtype, pd.StringDtype):
-        values = series.to_numpy(dtype=object, na_value=None)
-    else:
-        values = np.array([_plain(v) for v in series], dtype=object)
-    values[values == ""] = None
-    return np.asarray(values, dtype=object)
-
-
-def _plain(value: object) -> str | None:
-    if value is None or (not isinstance(value, (list, dict)) and pd.isna(value)):
-        return None
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
+    return _from_text(as_cells(series), name, place)
 
 
 class _Words:
-    """A text column: its values (None = missing), those present, and the distinct ones."""
+    """A text column: its cells (null = missing), those present, and the distinct ones."""
 
-    def __init__(self, text: Texts, name: str, place: Place) -> None:
-        self.text, self.name, self.place = text, name, place
-        self.present = text[np.array([v is not None for v in text], dtype=bool)]
-        self.distinct = pd.unique(self.present)
+    def __init__(self, cells: Cells, name: str, place: Place) -> None:
+        self.cells, self.name, self.place = cells, name, place
+        self.present = cells.drop_null()
+
+    def first_distinct(self, n: int) -> Cells:
+        """Up to ``n`` different values, in the order in which they come."""
+        head = self.present.slice(0, 4 * n).unique()
+        return (head if len(head) >= n else self.present.unique()).slice(0, n)
+
+    @cached_property
+    def n_distinct(self) -> int:
+        return int(pc.count_distinct(self.present).as_py())
+
+    @cached_property
+    def sample(self) -> list[str]:
+        found: list[str] = self.present.slice(0, _SAMPLE).to_pylist()
+        return found
 
 
-def _from_text(text: Texts, name: str, place: Place) -> Parsed:
-    words = _Words(text, name, place)
+def _from_text(cells: Cells, name: str, place: Place) -> Parsed:
+    words = _Words(cells, name, place)
     if not len(words.present):
-        return Parsed("empty", text)
+        return Parsed("empty", cells)
     for attempt in (_as_boolean, _as_number, _as_date, _as_tags):
         parsed = attempt(words)
         if parsed is not None:
             return _settled(parsed)
-    return _settled(Parsed(_word_kind(words), text))
+    return _settled(Parsed(_word_kind(words), cells))
 
 
 def _settled(parsed: Parsed) -> Parsed:
@@ -118,23 +167,26 @@ def _settled(parsed: Parsed) -> Parsed:
         if not len(known):
             return Parsed("empty", values)
         constant = len(known) == len(values) and bool((known == known[0]).all())
+    elif parsed.kind == "tags":
+        constant = False
     else:
-        constant = parsed.kind != "tags" and len(set(values)) == 1
-    return Parsed("constant", values, parsed.how, parsed.notes) if constant else parsed
+        constant = not values.null_count and len(values.unique()) == 1
+    return replace(parsed, kind="constant") if constant else parsed
 
 
 def _as_boolean(words: _Words) -> Parsed | None:
-    values = {str(v).strip().lower() for v in words.distinct[:13]} - set(_MISSING)
-    if len(words.distinct) <= 12 and any(values and values <= set(pair) for pair in _BOOLEANS):
-        return Parsed("boolean", parse_boolean(pd.Series(words.text, dtype=object)))
+    few = words.first_distinct(_FEW_WORDS + 1).to_pylist()
+    values = {v.strip().lower() for v in few} - set(MISSING)
+    if len(few) <= _FEW_WORDS and any(values and values <= set(pair) for pair in _BOOLEANS):
+        return Parsed("boolean", parse_boolean(words.cells))
     return None
 
 
-def parse_boolean(series: pd.Series) -> npt.NDArray[np.float64]:
+def parse_boolean(cells: Cells) -> npt.NDArray[np.float64]:
     """1, 0 or NaN for the words of the known pairs; anything else is NaN."""
     known = {word: float(word in _TRUE) for pair in _BOOLEANS for word in pair}
-    codes, words = pd.factorize(series)
-    values = [*(known.get(str(w).strip().lower(), np.nan) for w in words), np.nan]
+    codes, words = coded(cells)
+    values = [*(known.get(word.strip().lower(), np.nan) for word in words), np.nan]
     table: npt.NDArray[np.float64] = np.array(values)
     return np.asarray(table[codes])  # a missing value has code -1: the last of the table
 
@@ -149,41 +201,41 @@ def _typed_number(series: pd.Series, name: str, place: Place) -> Parsed:
 
 
 def _as_number(words: _Words) -> Parsed | None:
-    if any(_CODE.match(str(v).strip()) for v in words.distinct[:_SAMPLE]):
+    head = pc.utf8_trim_whitespace(words.first_distinct(_SAMPLE))
+    if pc.any(pc.match_substring_regex(head, _CODE)).as_py():
         return None
-    decimal, values = ".", parse_number(words.text, ".")
-    if not _mostly_numbers(values, words.present):
-        decimal = ","
-        if all(_DECIMAL_COMMA.match(str(v)) or _is_missing(v) for v in words.distinct):
-            values = parse_number(words.text, decimal)
-        if not _mostly_numbers(values, words.present):
-            return None
-    _refuse_infinite(values, words.name, words.place)
-    odd = [i for i in np.flatnonzero(np.isnan(values)) if not _is_missing(words.text[i])]
-    notes = [
-        f"Column {words.name!r}: {len(odd):,} values are not numbers and count as missing "
-        f"({words.place(int(i))}: {words.text[i]!r})."
-        for i in odd[:1]
-    ]
-    return Parsed("number", values, {"decimal": decimal}, notes)
+    found = read_numbers(words.cells)
+    if np.isnan(found.values).all() or found.share < _NUMERIC_SHARE:
+        return None
+    return _numbers(words, found)
 
 
-def _mostly_numbers(values: npt.NDArray[np.float64], present: npt.NDArray[Any]) -> bool:
-    known = len(values) - int(np.isnan(values).sum())
-    holes = sum(_is_missing(v) for v in present) if known < len(present) else 0
-    return known > 0 and known >= _NUMERIC_SHARE * (len(present) - holes)
+def _numbers(words: _Words, found: NumberColumn | None = None) -> Parsed:
+    found = found or read_numbers(words.cells)
+    _refuse_infinite(found.values, words.name, words.place)
+    how = {"decimal": found.decimal} | ({"unit": found.unit} if found.unit else {})
+    notes = [f"Column {words.name!r}: {said}" for said in (found.doubt, _sentence(found.written)) if said]
+    if len(found.unread):
+        notes.append(unread_note(words.cells, found.unread, words.name, "numbers", words.place))
+    return Parsed("number", found.values, how, notes, not len(found.unread) and found.currency is None)
 
 
-def _is_missing(value: object) -> bool:
-    return value is None or str(value).strip().lower() in _MISSING
+def _sentence(written: str) -> str:
+    return f"numbers are read with {written}." if written else ""
 
 
-def parse_number(text: Texts, decimal: str) -> npt.NDArray[np.float64]:
+def unread_note(cells: Any, unread: npt.NDArray[np.int64], name: str, what: str, place: Place) -> str:
+    """The line about cells that could not be read: how many, and the first one with its place."""
+    first = int(unread[0])
+    return (
+        f"Column {name!r}: {counted(len(unread), 'value')} could not be read as {what}, and "
+        f"{'counts' if len(unread) == 1 else 'count'} as missing ({place(first)}: {str(cells[first])!r})."
+    )
+
+
+def parse_number(cells: Cells, decimal: str) -> npt.NDArray[np.float64]:
     """Numbers of a text column, NaN where there is none."""
-    series = pd.Series(text, dtype=object)
-    if decimal == ",":
-        series = series.map(lambda v: v.replace(",", ".") if isinstance(v, str) else v)
-    return np.asarray(pd.to_numeric(series, errors="coerce"), dtype=np.float64)
+    return read_numbers(cells, decimal).values
 
 
 def _refuse_infinite(values: npt.NDArray[np.float64], name: str, place: Place) -> None:
@@ -197,27 +249,19 @@ def _refuse_infinite(values: npt.NDArray[np.float64], name: str, place: Place) -
 
 
 def _as_date(words: _Words) -> Parsed | None:
-    dates = [str(v) for v in words.distinct if not _is_missing(v)]
-    if not dates or not all(_DATE_HINT.match(v) for v in dates[:50]):
+    if len(read_dates(words.first_distinct(_FIRST)).unread):
         return None
-    time = _TIME_SUFFIXES[min(dates[0].count(":"), 2)]
-    for date_format in ("ISO8601", *(day + time for day in _DAY_FORMATS)):
-        if np.isnan(parse_date(np.array(dates[:_SAMPLE], dtype=object), date_format)).any():
-            continue
-        values = parse_date(words.text, date_format)
-        if all(_is_missing(words.text[i]) for i in np.flatnonzero(np.isnan(values))):
-            unsure = date_format.startswith("%d/%m") and not any(int(v[:2].strip("/")) > 12 for v in dates)
-            note = f"Column {words.name!r}: dates are read as day/month/year; the values allow both orders."
-            return Parsed("date", values, {"format": date_format}, [note] if unsure else [])
-    return None
+    found = read_dates(words.cells)
+    if len(found.unread) or np.isnan(found.seconds).all():
+        return None
+    notes = [f"Column {words.name!r}: {found.doubt}"] if found.doubt else []
+    return Parsed("date", found.utc, {"format": found.order or "ISO8601"}, notes)
 
 
-def parse_date(text: Texts, date_format: str) -> npt.NDArray[np.float64]:
-    """Seconds since 1970 (UTC), NaN where there is no date."""
-    series = pd.Series([None if _is_missing(v) else v for v in text], dtype=object)
-    if date_format == "typed":
-        date_format = "ISO8601"
-    return seconds(pd.to_datetime(series, format=date_format, errors="coerce", utc=True))
+def parse_date(cells: Cells, form: str) -> npt.NDArray[np.float64]:
+    """Seconds since 1970 (UTC), NaN where there is no date; ``form`` is an order or a strptime pattern."""
+    order = MONTH_FIRST if form == MONTH_FIRST or form.startswith("%m") else DAY_FIRST
+    return read_dates(cells, order).utc
 
 
 def seconds(series: pd.Series) -> npt.NDArray[np.float64]:
@@ -231,7 +275,7 @@ def seconds(series: pd.Series) -> npt.NDArray[np.float64]:
 
 def _as_tags(words: _Words) -> Parsed | None:
     """A list column: most values hold the separator (or are ``[…]``) and parts recur."""
-    sample = [str(v) for v in words.present[:_SAMPLE]]
+    sample = words.sample
     bracketed = np.mean([v.startswith("[") and v.endswith("]") for v in sample]) > 0.9
     for separator in _SEPARATORS:
         share = np.mean([separator in v for v in sample])
@@ -241,9 +285,11 @@ def _as_tags(words: _Words) -> Parsed | None:
         every = [tag for tags in parts for tag in tags]
         short = np.mean([len(tag.split()) <= 3 for tag in every]) if every else 0.0
         least = 1.5 if separator == "|" else 2.0
-        recur = len(every) >= least * len(set(every)) or len(words.distinct) < len(words.present)
+        recur = len(every) >= least * len(set(every)) or words.n_distinct < len(words.present)
         if every and short > 0.95 and (bracketed or (recur and max(map(len, parts)) > 1)):
-            return Parsed("tags", [split_tags(v, separator) for v in words.text], {"separator": separator})
+            return Parsed(
+                "tags", [split_tags(v, separator) for v in words.cells.to_pylist()], {"separator": separator}
+            )
     return None
 
 
@@ -266,8 +312,8 @@ def parse_tags(series: pd.Series, separator: str) -> list[list[str]]:
 
 
 def _word_kind(words: _Words) -> str:
-    length = float(np.mean([len(str(v).split()) for v in words.present[:_SAMPLE]]))
-    share = len(words.distinct) / len(words.present)
-    if length >= _TEXT_WORDS and share > 0.3 and len(words.distinct) > 5:
+    length = float(np.mean([len(v.split()) for v in words.sample]))
+    share = words.n_distinct / len(words.present)
+    if length >= _TEXT_WORDS and share > 0.3 and words.n_distinct > 5:
         return "text"
     return "identifier" if len(words.present) > 20 and share > 0.9 else "category"

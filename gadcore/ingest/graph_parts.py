@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from gadcore.errors import InputError
-from gadcore.graph import IntArray
+from gadcore.graph import IntArray, Links
+from gadcore.graph.mapped import Release, nothing_to_release
 from gadcore.ingest.mapping import Mapping
 
 TruthArray = npt.NDArray[np.int8]
@@ -37,6 +38,8 @@ class Table:
     lines: Callable[[], IntArray] | None = None  # line of each row; None = the row number from 1
     optional_weight: bool = False  # a missing weight means 1 (documents), not a hole in the table
     lists: dict[str, str] = field(default_factory=dict)  # list columns, where the file says so: separator
+    release: Release = nothing_to_release  # gives memory back that looking at the cells has taken
+    note: str = ""  # what the report has to say of the file
 
     @property
     def columns(self) -> list[str]:
@@ -80,6 +83,11 @@ class Parts:
     rows: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     cols: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     weights: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    edge_table: Table | None = None  # of an array format: source, target and a column for each array of edges
+    merge: str = "largest"  # how the weights of a pair become one: one of MERGES
+    links: Links | None = None  # the rows behind the edges, where they say more than who with whom
+    link_columns: list[str] = field(default_factory=list)  # what each of their columns is, for the report
+    link_how: dict[str, Any] = field(default_factory=dict)  # how their columns were read, for later ones
     attributes: list[str] = field(default_factory=list)  # columns of ``table`` that become features
     label_column: str | None = None
     x: Any = None  # ready attribute matrix (array formats), unscaled
@@ -87,14 +95,21 @@ class Parts:
     truth: TruthArray | None = None
     mapping: Mapping = field(default_factory=Mapping)  # as resolved
     lists: dict[str, str] = field(default_factory=dict)  # as in Table
+    decimals: dict[str, str] = field(default_factory=dict)  # decimal mark of columns that are numbers by now
     notes: list[str] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     locate: Callable[[int], str] | None = None  # row of the node table -> place, for messages
+    release: Release = nothing_to_release  # as in Table, of all node tables
     others: npt.NDArray[np.object_] | None = None  # nodes of an earlier graph that edges may also name
 
     def lookup(self) -> npt.NDArray[np.object_]:
         """Ids that ``rows`` and ``cols`` count through: the nodes read, then those of an earlier graph."""
         return self.ids if self.others is None else np.concatenate([self.ids, self.others])
+
+
+def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Arrays behind each other; a single one as it is, without a copy."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def shown(values: Any, limit: int = 12) -> str:

@@ -1,11 +1,4 @@
-"""Which column plays which part, given by the user or recognised by its name.
-
-| part          | names recognised (case, spaces, ``_`` and ``-`` do not matter)                             |
-| node id       | Id, node_id, ``:ID`` and ``personId:ID(Person)`` (Neo4j), ``~id`` (Neptune), …_id, …       |
-| display name  | Label (Gephi), name, title, display_name, …_name                                           |
-| truth         | truth, is_fraud, is_anomaly, … (``label`` and ``y`` in .mat, .npz and .pt only) |
-| edge ends     | Source/Target, ``:START_ID``/``:END_ID``, ``~from``/``~to``, from/to, src/dst, … |
-| edge weight   | Weight, w                                                                                  |
+"""Which column plays which part, given by the user or recognised (names.py, link_roles.py).
 
 A folder may carry a ``mapping.json`` with the fields of ``Mapping``.
 """
@@ -13,8 +6,7 @@ A folder may carry a ``mapping.json`` with the fields of ``Mapping``.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,26 +14,27 @@ from typing import Any
 from gadcore.errors import InputError
 
 MAPPING_FILE = "mapping.json"
-
-_ID = ("id", "nodeid", "node", "vertex", "vertexid", "key", "identifier", "accountid", "userid", "customerid")
-_LABEL = ("label", "name", "displayname", "title", "fullname", "accountname", "username", "customername")
-_TRUTH = ("truth", "groundtruth", "isfraud", "isanomaly", "isanomalous", "isoutlier")
-_ANSWERS = ("fraudkind", "fraudtype", "anomalykind", "anomalytype", "outliertype")
-_WEIGHT = ("weight", "w", "edgeweight")
-_ENDS = (
-    ("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest"), ("sourceid", "targetid"),
-    ("srcid", "dstid"), ("fromid", "toid"), ("fromnode", "tonode"), ("fromnodeid", "tonodeid"),
-    ("sourcenode", "targetnode"), ("fromaccount", "toaccount"), ("source", "destination"),
-    ("origin", "destination"), ("sender", "receiver"), ("senderid", "receiverid"), ("sender", "recipient"),
-    ("payer", "payee"), ("follower", "followee"), ("head", "tail"), ("start", "end"), ("startid", "endid"),
-    ("node1", "node2"), ("id1", "id2"), ("u", "v"), ("i", "j"),
-)  # fmt: skip
-_NEO4J_PART = re.compile(r"^[^:]*:(ID|START_ID|END_ID|LABEL|TYPE|IGNORE)(\([^)]*\))?$", re.IGNORECASE)
-_TYPE_SUFFIX = re.compile(
-    r":(int|integer|long|float|double|bool|boolean|byte|short|char|string|date|datetime|localdatetime|time"
-    r"|localtime|duration|point)(\((single|set)\))?(\[\])?$",
-    re.IGNORECASE,
-)
+REPEATS = {  # how the links of a pair become the weight of its edge: MERGES of the graph
+    "count": "the number of its links",
+    "sum": "the sum over its links",
+    "mean": "the mean over its links",
+    "largest": "the largest of its links",
+    "one": "1, however many links it has",
+}
+UNKNOWN = {  # what becomes of links whose end is not in the node table
+    "leave out": "leave the link out, and list it",
+    "add": "make a node of the end",
+}
+KINDS = {  # what a column can be said to hold
+    "number": "numbers",
+    "category": "categories",
+    "date": "dates",
+    "boolean": "yes or no",
+    "tags": "lists of tags",
+    "text": "free text",
+    "identifier": "identifiers: shown, not learned from",
+}
+CHOICES = {"repeats": tuple(REPEATS), "unknown": tuple(UNKNOWN)}  # fields that name no column
 
 
 @dataclass(frozen=True)
@@ -49,8 +42,12 @@ class Mapping:
     """Columns by part. None = recognised by name; ``attributes=None`` = every column left over.
 
     ``ignore``: columns that are not read at all. A column that is neither ignored nor in ``attributes``
-    is shown to the analyst but is no attribute. An empty ``label``, ``truth`` or ``weight`` ("") means: none,
-    whatever the columns are called.
+    is shown to the analyst but is no attribute. An empty ``label``, ``truth``, ``weight``, ``time``,
+    ``amount`` or ``kind`` ("") means: none, whatever the columns are called. ``ignore`` may also name columns
+    that are derived from the links. ``repeats`` says how the links of a pair become its weight (one of
+    REPEATS), and ``unknown`` what becomes of links whose end is not in the node table (one of UNKNOWN).
+    ``kinds`` says what columns of nodes hold (one of KINDS) where it is not to be found out. ``merge`` names
+    columns whose values are one where they differ in case, spaces or accents alone.
     """
 
     id: str | None = None
@@ -61,6 +58,13 @@ class Mapping:
     source: str | None = None
     target: str | None = None
     weight: str | None = None
+    time: str | None = None
+    amount: str | None = None
+    kind: str | None = None
+    repeats: str | None = None
+    unknown: str | None = None
+    kinds: dict[str, str] | None = None
+    merge: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Plain dict for ``mapping.json`` and for the stored graph."""
@@ -82,7 +86,11 @@ class Mapping:
     def within(self, columns: Iterable[str]) -> Mapping:
         """This mapping as a hint: only the parts whose column is among the given ones."""
         present = set(columns)
-        kept = {f: v for f, v in self.as_json().items() if not isinstance(v, str) or not v or v in present}
+        kept = {
+            f: v
+            for f, v in self.as_json().items()
+            if f in CHOICES or not isinstance(v, str) or not v or v in present
+        }
         return Mapping(**{**kept, "attributes": None})
 
     def filled(self, other: Mapping) -> Mapping:
@@ -100,11 +108,15 @@ def load_mapping(path: Path) -> Mapping:
 
 
 def _field(key: str, value: object, where: str) -> Any:
-    many = key in ("attributes", "ignore")
+    many = key in ("attributes", "ignore", "merge")
     if value is None:
-        return () if key == "ignore" else None
+        return () if key in ("ignore", "merge") else None
+    if key == "kinds":
+        return _kinds(value, where)
     if many and isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):
         return tuple(value)
+    if key in CHOICES and value not in CHOICES[key]:
+        raise InputError(f"{where}: {key!r} is {value!r}", f"one of {', '.join(CHOICES[key])}")
     if not many and isinstance(value, str):
         return value
     raise InputError(
@@ -112,73 +124,7 @@ def _field(key: str, value: object, where: str) -> Any:
     )
 
 
-def normal(name: str) -> str:
-    """Column name without case, spaces, _ and -: what recognition compares."""
-    return re.sub(r"[\s_\-]+", "", name.strip().lower())
-
-
-def neo4j_part(name: str) -> str | None:
-    """ID, START_ID, END_ID, LABEL, TYPE or IGNORE of a Neo4j header field."""
-    match = _NEO4J_PART.match(name.strip())
-    return match.group(1).upper() if match else None
-
-
-def is_bulk_header(columns: Iterable[str]) -> bool:
-    """Whether the header is of a Neo4j or Neptune bulk file, whose names carry types (``age:int``)."""
-    return any(c.strip().startswith("~") or neo4j_part(c) for c in columns)
-
-
-def plain_name(name: str) -> tuple[str, bool]:
-    """(name without a bulk file's type suffix, whether the type is an array)."""
-    match = _TYPE_SUFFIX.search(name)
-    if not match:
-        return name, False
-    return name[: match.start()] or name, bool(match.group(4)) or (match.group(3) or "").lower() == "set"
-
-
-def _by_words(columns: Sequence[str], words: Sequence[str]) -> str | None:
-    """The column that is named like the first word that any is named like."""
-    return next((c for word in words for c in columns if normal(c) == word), None)
-
-
-def guess_id(columns: Sequence[str]) -> str | None:
-    """Column that holds the node ids, by name."""
-    bulk = next((c for c in columns if neo4j_part(c) == "ID" or c.strip().lower() == "~id"), None)
-    named = bulk if bulk is not None else _by_words(columns, _ID)
-    if named is not None or not columns:
-        return named
-    first = columns[0].strip()  # empty: the index column that pandas writes
-    return columns[0] if not first or first.lower().endswith(("_id", " id")) or first.endswith("Id") else None
-
-
-def guess_label(columns: Sequence[str]) -> str | None:
-    """Column with the name to show, by name."""
-    ending = [c for c in columns if c.strip().lower().endswith(("_name", " name"))]
-    return _by_words(columns, _LABEL) or (ending[0] if len(ending) == 1 else None)
-
-
-def guess_truth(columns: Sequence[str]) -> str | None:
-    """Column with known answers, by name; never ``label``, which Gephi uses for names."""
-    return _by_words(columns, _TRUTH)
-
-
-def answer_columns(columns: Iterable[str]) -> list[str]:
-    """Columns that tell the answer beside the truth column (``fraud_kind`` …): never attributes."""
-    return [c for c in columns if normal(c) in _ANSWERS or normal(c) in _TRUTH]
-
-
-def guess_ends(columns: Sequence[str]) -> tuple[str, str] | None:
-    """Source and target column of an edge table, by name."""
-    parts = {neo4j_part(c): c for c in columns}
-    if "START_ID" in parts and "END_ID" in parts:
-        return parts["START_ID"], parts["END_ID"]
-    by_name = {c.strip().lower() if c.strip().startswith("~") else normal(c): c for c in reversed(columns)}
-    for a, b in (("~from", "~to"), *_ENDS):
-        if a in by_name and b in by_name:
-            return by_name[a], by_name[b]
-    return None
-
-
-def guess_weight(columns: Sequence[str]) -> str | None:
-    """Weight column of an edge table, by name."""
-    return next((c for word in _WEIGHT for c in columns if normal(plain_name(c)[0]) == word), None)
+def _kinds(value: object, where: str) -> dict[str, str]:
+    if not isinstance(value, dict) or not set(map(str, value.values())) <= set(KINDS):
+        raise InputError(f"{where}: 'kinds' is {value!r}", f"columns, each with one of {', '.join(KINDS)}")
+    return {str(column): str(kind) for column, kind in value.items()}

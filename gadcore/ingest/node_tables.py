@@ -4,40 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from gadcore.errors import InputError, LabelError
 from gadcore.graph.labels import Verdict
-from gadcore.ingest import mapping as names
+from gadcore.graph.mapped import Release
+from gadcore.ingest import names
 from gadcore.ingest.graph_parts import Parts, Table, TruthArray, counted, shown
 from gadcore.ingest.mapping import Mapping
 
 _ANSWER = {Verdict.NORMAL: 0, Verdict.ANOMALOUS: 1, Verdict.UNSURE: -1}
 _ANSWER_WORDS = {"0", "1", "0.0", "1.0", "true", "false"}
+_MAYBE_ANSWERS = ("label", "class", "y", "target")
+_UNKNOWN = {"unknown", "unlabelled", "unlabeled"}  # beside 1 and 2: how Bitcoin files tell the illicit ones
 
 Ids = npt.NDArray[np.object_]
 
 
 def id_values(table: Table, column: str, *, check: bool = True) -> Ids:
     """Ids of a column as text, exactly as written; with ``check``, an empty id is an error."""
-    series = table.frame[column]
-    if pd.api.types.is_float_dtype(series.dtype):
-        values = np.array([_number_id(v) for v in series], dtype=object)
-    elif isinstance(series.dtype, pd.StringDtype):
-        values = series.to_numpy(dtype=object, na_value="")
-    else:
-        values = np.array(["" if v is None or v is pd.NA or v != v else str(v) for v in series], dtype=object)
-    empty = np.flatnonzero(values == "")
+    return np.asarray(id_cells(table, column, check=check).to_numpy(), dtype=object)
+
+
+def id_cells(table: Table, column: str, *, check: bool = True) -> Any:
+    """``id_values`` as a chunked Arrow array."""
+    cells = _as_ids(table.frame[column])
+    empty = np.flatnonzero(pc.equal(cells, "").to_numpy())
     if check and len(empty):
         raise InputError(
             f"{table.place(int(empty[0]))}: column {column!r} is empty ({counted(len(empty), 'row')})",
             "an id in every row",
             "fill it in or remove the row",
         )
-    return values
+    return cells
+
+
+def _as_ids(series: pd.Series) -> Any:
+    if isinstance(series.dtype, pd.StringDtype):
+        cells = pa.chunked_array(pa.array(series, type=pa.large_string(), from_pandas=True))
+        return pc.fill_null(cells, "") if cells.null_count else cells
+    if pd.api.types.is_integer_dtype(series.dtype):
+        found = pa.array(series, from_pandas=True).cast(pa.large_string())
+        return pa.chunked_array([pc.fill_null(found, "")])
+    if pd.api.types.is_float_dtype(series.dtype):
+        values = [_number_id(v) for v in series]
+    else:
+        values = ["" if v is None or v is pd.NA or v != v else str(v) for v in series]
+    return pa.chunked_array([pa.array(values, pa.large_string())])
 
 
 def _number_id(value: float) -> str:
@@ -102,7 +121,16 @@ def node_parts(tables: Sequence[Table], mapping: Mapping, notes: list[str]) -> P
         mapping=merged,
         lists={column: separator for t in tables for column, separator in t.lists.items()},
         locate=_locator(tables),
+        release=_releaser(tables),
     )
+
+
+def _releaser(tables: Sequence[Table]) -> Release:
+    def release() -> None:
+        for table in tables:
+            table.release()
+
+    return release
 
 
 def _locator(tables: Sequence[Table]) -> Callable[[int], str]:
@@ -119,9 +147,9 @@ def _hidden(table: Table, mapping: Mapping, notes: list[str]) -> list[str]:
     """Columns that leave the table: id, truth, ignored ones, and those that tell the answer."""
     hidden = [c for c in (mapping.id, mapping.truth, *mapping.ignore) if c in table.columns]
     kept = (*hidden, *(mapping.attributes or ()))
-    answers = [c for c in names.answer_columns(table.columns) if c not in kept]
+    answers = [c for c in answers_among(table, table.columns) if c not in (*kept, mapping.label)]
     if answers:
-        notes.append(f"{table.file}: {shown(answers)} tells the answer and is left out.")
+        notes.append(f"{table.file}: {shown(answers)} tells the answer and is left out: no model may see it.")
     if mapping.label in table.columns and looks_like_answers(table.frame[mapping.label]):
         answers.append(str(mapping.label))
         notes.append(
@@ -131,9 +159,20 @@ def _hidden(table: Table, mapping: Mapping, notes: list[str]) -> list[str]:
     return hidden + answers
 
 
+def answers_among(table: Table, columns: Sequence[str]) -> list[str]:
+    """Columns that tell the answer; no model may see them."""
+    maybe = (c for c in columns if names.normal(c) in _MAYBE_ANSWERS)
+    return list(
+        dict.fromkeys(
+            [*names.answer_columns(columns), *(c for c in maybe if looks_like_answers(table.frame[c]))]
+        )
+    )
+
+
 def looks_like_answers(column: pd.Series) -> bool:
     values = {str(v).strip().lower() for v in column.dropna().unique()[:6]} - {""}
-    return bool(values) and values <= _ANSWER_WORDS
+    words = _ANSWER_WORDS | {"2", *_UNKNOWN} if values & _UNKNOWN else _ANSWER_WORDS
+    return bool(values - _UNKNOWN) and values <= words
 
 
 def _attributes(frame: pd.DataFrame, mapping: Mapping, table: Table) -> list[str]:

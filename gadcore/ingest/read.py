@@ -7,24 +7,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+import pandas as pd
+
+from gadcore.derive import DerivedColumn, offered
 from gadcore.errors import InputError
 from gadcore.graph import Graph
 from gadcore.ingest import benchmark_graphs
 from gadcore.ingest.archives import Files, PathLike, unpacked
 from gadcore.ingest.assemble import Reading, assemble
-from gadcore.ingest.edge_tables import join, resolve_edges
+from gadcore.ingest.edge_tables import join, resolve_edges, take_edge_columns
 from gadcore.ingest.formats.file_format import FileFormat, Limits, explained
 from gadcore.ingest.graph_parts import Document, Parts, Table, shown
-from gadcore.ingest.mapping import Mapping, answer_columns, guess_ends, guess_id
-from gadcore.ingest.node_tables import looks_like_answers, resolve_nodes
+from gadcore.ingest.link_columns import ROLES, LinkTable, link_rows
+from gadcore.ingest.mapping import Mapping
+from gadcore.ingest.names import guess_ends, guess_id
+from gadcore.ingest.node_tables import answers_among, id_values, looks_like_answers, resolve_nodes
 from gadcore.settings import DEMO_FOLDER, Settings
 
 _EDGE_FILE = re.compile(r"edge|link|relation|transfer|transaction|payment|friend|follow|call", re.IGNORECASE)
 _DRAWING = ("r", "g", "b", "x", "y", "size")  # what Gephi writes into GraphML beside the data
+_NO_EDGES = (
+    "Without an edge table no node is linked with another. To read its rows as edges, name source and target."
+)
 _ROWS = 500  # that a first look reads
 _LARGE_DOCUMENT = 20_000_000  # bytes; a document cannot be read in part, a large one is not looked into
 
@@ -33,13 +42,24 @@ _LARGE_DOCUMENT = 20_000_000  # bytes; a document cannot be read in part, a larg
 class Peek:
     """Columns of the node and edge tables, the mapping as recognised, and the format.
 
-    Both lists are empty for formats that name their parts themselves.
+    All lists are empty for formats that name their parts themselves.
     """
 
     node_columns: list[str] = field(default_factory=list)
     edge_columns: list[str] = field(default_factory=list)
     guess: Mapping = field(default_factory=Mapping)
     format: str = ""
+    told: list[str] = field(default_factory=list)  # how the columns of the links would be read
+    derived: list[DerivedColumn] = field(default_factory=list)  # what the links would give
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Peek:
+        """The Peek that ``as_json`` gave."""
+        derived = [DerivedColumn(**column) for column in data["derived"]]
+        return cls(**{**data, "guess": Mapping.from_json(data["guess"]), "derived": derived})
 
 
 def read_graph(path: PathLike, **options: Any) -> Graph:
@@ -88,17 +108,21 @@ def read_parts(
     mapping: Mapping,
     settings: Settings,
     earlier: Graph | None = None,
+    *,
+    known_only: bool = False,
 ) -> Parts:
     """Parts of the graph at a path; ``word`` names the format of a single file.
 
     ``earlier`` is a graph that the file adds to: edges may name its nodes, and its mapping is a hint.
+    With ``known_only`` a table of links alone brings no nodes that its node table does not have.
     """
-    limits = Limits(settings.max_unpacked)
+    limits = Limits(settings.max_unpacked, settings.max_columns)
     with unpacked(path, edges, settings.max_unpacked, word) as source:
         mapping = mapping.filled(source.mapping)
         if source.tabular:
             tables, edge_tables = read_tables(source.files, limits), read_tables(source.edge_files, limits)
-            return _joined(tables, edge_tables, mapping, source.table_format, earlier)
+            parts = _joined(tables, edge_tables, mapping, source.table_format, earlier, known_only)
+            return _naming(parts, source.passed_over)
         if len(source.every) > 1:
             names = shown([f.name for f in source.every])
             raise InputError(
@@ -107,7 +131,14 @@ def read_parts(
                 "give the path of the one to read",
             )
         file, found = next(iter(source.every.items()))
-        return _whole(found.read(file, limits), mapping, earlier)
+        return _naming(_whole(found.read(file, limits), mapping, earlier), source.passed_over)
+
+
+def _naming(parts: Parts, passed_over: Sequence[str]) -> Parts:
+    """Parts whose report names the files beside them that were not looked at."""
+    if passed_over:
+        parts.notes.append(f"Files that are no graph or table, and were not read: {shown(passed_over)}.")
+    return parts
 
 
 def read_tables(files: Files, limits: Limits) -> list[Table]:
@@ -116,29 +147,46 @@ def read_tables(files: Files, limits: Limits) -> list[Table]:
 
 
 def _joined(
-    tables: list[Table], edge_tables: list[Table], mapping: Mapping, name: str, earlier: Graph | None
+    tables: list[Table],
+    edge_tables: list[Table],
+    mapping: Mapping,
+    name: str,
+    earlier: Graph | None,
+    known_only: bool,
 ) -> Parts:
-    if earlier is not None:
-        columns = [c for t in (*tables, *edge_tables) for c in t.columns]
-        mapping = mapping.filled(Mapping.from_json(earlier.extra.get("mapping") or {}).within(columns))
+    mapping = _as_earlier(mapping, earlier, [c for t in (*tables, *edge_tables) for c in t.columns])
     nodes, edges = sort_tables(tables, edge_tables, mapping, edges_needed=earlier is None)
-    parts = join(nodes, edges, mapping, name, None if earlier is None else earlier.node_ids)
+    parts = join(nodes, edges, mapping, name, earlier, known_only=known_only)
+    parts.notes += [table.note for table in (*nodes, *edges) if table.note]
+    if not edges and earlier is None:
+        parts.notes.append(f"{nodes[0].file} is read as a table of nodes. {_NO_EDGES}")
     used = {id(table) for table in (*nodes, *edges)}
     if unused := [t.file for t in (*tables, *edge_tables) if id(t) not in used]:
         parts.notes.append(f"Files not used: {shown(unused)}.")
     return parts
 
 
+def _as_earlier(mapping: Mapping, earlier: Graph | None, columns: Sequence[str]) -> Mapping:
+    """The mapping with its gaps filled as in the graph that the file adds to; a part it lacks stays out."""
+    if earlier is None:
+        return mapping
+    kept = Mapping.from_json(earlier.extra.get("mapping") or {})
+    lacking: dict[str, Any] = {
+        part: "" for part in ROLES if earlier.links is not None and getattr(kept, part) is None
+    }
+    return mapping.filled(replace(kept.within(columns), **lacking))
+
+
 def _whole(found: Table | Document | Parts, mapping: Mapping, earlier: Graph | None) -> Parts:
     """Parts of a file that holds the whole graph."""
     if not isinstance(found, Document):
-        return cast(Parts, found)
+        return take_edge_columns(cast(Parts, found), mapping)
     # A document names its ids and ends itself; a mapping may still choose attributes, truth and weight.
+    mapping = _as_earlier(mapping, earlier, [*found.nodes.columns, *found.edges.columns])
     drawn = set(_DRAWING) <= set(found.nodes.columns) and mapping.attributes is None
     ignore = mapping.ignore + (_DRAWING if drawn else ())
     roles = replace(mapping, id="id", source="source", target="target", ignore=ignore)
-    ids = None if earlier is None else earlier.node_ids
-    return join([found.nodes], [found.edges], roles, found.format, ids)
+    return join([found.nodes], [found.edges], roles, found.format, earlier)
 
 
 def sort_tables(
@@ -152,7 +200,7 @@ def sort_tables(
     edges = [t for t in tables if _is_edge(t, mapping)]
     rest = [t for t in tables if not _is_edge(t, mapping)]
     if not edges and len(rest) == 1:
-        return ([], rest) if edges_needed else (rest, [])
+        return ([], rest) if edges_needed and not _lists_nodes(rest[0], mapping) else (rest, [])
     if not edges:
         named = [t for t in rest if _EDGE_FILE.search(t.file)]
         edges = named if 0 < len(named) < len(rest) else [max(rest, key=lambda t: len(t.frame))]
@@ -170,13 +218,23 @@ def _is_node(table: Table, mapping: Mapping) -> bool:
     return mapping.id in table.columns if mapping.id is not None else guess_id(table.columns) is not None
 
 
+def _lists_nodes(table: Table, mapping: Mapping) -> bool:
+    """Whether a table alone has a node in each row: an id that never recurs, and no column that names ids."""
+    column = mapping.id or guess_id(table.columns)
+    if column not in table.columns or mapping.source is not None:
+        return False
+    ids = set(table.frame[column])
+    others = (table.frame[c] for c in table.columns if c != column)
+    return len(ids) == len(table.frame) > 0 and not any(o.isin(ids).mean() > 0.5 for o in others)
+
+
 def peek(path: PathLike, edges: PathLike | None = None, *, settings: Settings | None = None) -> Peek:
     """Look at the head of the tables at a path; InputError where ``read`` could not read them either."""
     settings = settings or Settings.from_env()
     benchmark = benchmark_graphs.resolve(str(path), settings) if edges is None else None
     if benchmark is not None:
         return Peek(format=f"benchmark {benchmark}")
-    limits = Limits(settings.max_unpacked, _ROWS)
+    limits = Limits(settings.max_unpacked, settings.max_columns, _ROWS)
     with explained(Path(path).name), unpacked(Path(path), edges, settings.max_unpacked) as source:
         if not source.tabular:
             return _peek_document(*next(iter(source.files.items())), limits, source.mapping)
@@ -198,7 +256,20 @@ def _peek(nodes: Sequence[Table], edges: Sequence[Table], given: Mapping, format
     guess = given
     for tables, guessed in ((nodes, _node_guess), (edges, _edge_guess)):
         guess = guess.filled(guessed(tables[0], given)) if tables else guess
-    return Peek(_columns(nodes), _columns(edges), guess, format_name)
+    told, derived = _peek_links(edges, guess) if edges and guess.source and guess.target else ([], [])
+    return Peek(_columns(nodes), _columns(edges), guess, format_name, told, derived)
+
+
+def _peek_links(edges: Sequence[Table], guess: Mapping) -> tuple[list[str], list[DerivedColumn]]:
+    """How the columns of the first edge table are read, and what can be derived, by its first rows."""
+    table = edges[0]
+    ends = np.concatenate([id_values(table, str(c), check=False) for c in (guess.source, guess.target)])
+    codes, nodes = pd.factorize(ends)
+    n = len(table.frame)
+    hidden = [*guess.ignore, *answers_among(table, table.columns)]
+    found = LinkTable(table, guess, np.arange(n), codes[:n], codes[n:], hidden)
+    read = link_rows([found], len(nodes), [])
+    return ([], []) if read is None else (read.columns, offered(read.links.meaning))
 
 
 def _node_guess(table: Table, given: Mapping) -> Mapping:
@@ -206,7 +277,7 @@ def _node_guess(table: Table, given: Mapping) -> Mapping:
         guess = resolve_nodes(table, given)
     except InputError:
         return given  # no id by name or content: the form asks for it
-    hidden = [c for c in answer_columns(table.columns) if c != guess.truth]
+    hidden = [c for c in answers_among(table, table.columns) if c not in (guess.truth, guess.label)]
     if guess.label is not None and looks_like_answers(table.frame[guess.label]):
         hidden.append(guess.label)
         guess = replace(guess, label=None)

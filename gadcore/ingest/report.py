@@ -35,6 +35,7 @@ class Report:
     n_edges: int
     n_features: int = 0
     columns: list[ColumnReport] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)  # what is said of the links, line by line
     notes: list[str] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     degree: dict[str, float] = field(default_factory=dict)
@@ -52,7 +53,8 @@ class Report:
             f"  components: {int(self.components['count']):,}; "
             f"the largest has {self.components['largest_share']:.1%} of the nodes",
         ]
-        lines += self._column_lines() + [f"  · {note}" for note in self.notes] + self._dropped_lines()
+        lines += _listed("links", self.links, len(self.links)) + self._column_lines()
+        lines += [f"  · {note}" for note in self.notes] + self._dropped_lines()
         if self.truth_counts is not None:
             words = ", ".join(f"{n:,} {word}" for word, n in self.truth_counts.items())
             lines.append(f"  truth (kept apart, for experiments only): {words}")

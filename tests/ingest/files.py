@@ -40,6 +40,11 @@ def networkx_weights(graph: nx.Graph) -> dict[frozenset[str], float]:
     return {frozenset((str(a), str(b))): float(w) for a, b, w in graph.edges(data="weight", default=1.0)}
 
 
+def own_features(graph: Graph) -> tuple[str, ...]:
+    """Features that come from the node table, not from the links."""
+    return tuple(name for name in graph.feature_names if name not in graph.derived)
+
+
 def assert_well_formed(graph: Graph) -> None:
     """What every reader promises: symmetric, positive, no diagonal, finite attributes in [0, 1]."""
     a = graph.adjacency

@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from gadcore.errors import InputError
-from gadcore.ingest import read, read_graph
+from gadcore.ingest import Mapping, read, read_graph
 
 from .files import assert_well_formed
 
@@ -202,3 +202,46 @@ def test_truncated_files_are_explained(tmp_path: Path, ending: str) -> None:
         path.write_bytes(whole[: max(1, int(len(whole) * share))])
         with pytest.raises(InputError, match=path.name.replace(".", r"\.")):
             read(path)
+
+
+def test_arrays_of_the_edges_are_their_links_and_follow_the_mask(tmp_path: Path) -> None:
+    n = EDGES.shape[1]
+    mask = np.ones(34, dtype=bool)
+    mask[0] = False
+    np.savez(
+        tmp_path / "g.npz",
+        edge_index=EDGES,
+        x=X,
+        lcc_mask=mask,
+        edge_attr=np.c_[np.arange(n) - 3.5, np.arange(n)],
+        edge_attribute_names=np.array(["rating", "port"]),
+        edge_time=np.datetime64("2025-01-01") + np.arange(n),
+        edge_type=np.array(["wire", "cash"])[np.arange(n) % 2],
+    )
+    graph = read_graph(tmp_path / "g.npz")
+    links = graph.links
+    assert links is not None
+    meaning = links.meaning
+    assert (meaning.time, meaning.amount, meaning.kind) == ("edge_time", "rating", "edge_type")
+    assert links.other.column_names == ["port"]
+    kept = np.flatnonzero((EDGES != 0).all(axis=0))
+    assert links.amount is not None
+    assert sorted(links.amount) == (kept - 3.5).tolist()
+    first = int(links.other.column("port")[0].as_py())
+    assert (graph.node_ids[links.source[0]], graph.node_ids[links.target[0]]) == tuple(
+        map(str, EDGES[:, first])
+    )
+
+
+def test_the_mapping_names_arrays_of_the_edges(tmp_path: Path) -> None:
+    n = EDGES.shape[1]
+    np.savez(tmp_path / "g.npz", edge_index=EDGES, x=X, edge_attr=np.ones((n, 2)) * [2, 3])
+    graph = read(tmp_path / "g.npz", mapping=Mapping(weight="edge_attr_1", amount="edge_attr_0")).graph
+    assert set(graph.adjacency.data) == {3}
+    assert graph.links is not None
+    assert graph.links.meaning.amount == "edge_attr_0"
+
+
+def test_repeated_rows_of_edge_index_alone_are_no_links(tmp_path: Path) -> None:
+    np.savez(tmp_path / "g.npz", edge_index=np.c_[EDGES, EDGES], x=X)
+    assert read_graph(tmp_path / "g.npz").links is None

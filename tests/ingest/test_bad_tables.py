@@ -33,7 +33,7 @@ EDGES = "source,target\na,b\nb,c\n"
         ("source,target,weight\na,b,1\nb,c,1e99\n", r"line 3: weight '1e99'"),
         ("source,target,weight\na,b,1\nb,c,\n", r"line 3: weight ''"),
         ("source,target,weight\na,b,heavy\n", r"line 2: weight 'heavy'"),
-        ("id,age,country,zip\na,1,FR,02\nb,2,DE,03\n", "no columns that are recognised as edge ends"),
+        ("city,age,country,zip\na,1,FR,02\nb,2,DE,03\n", "no columns that are recognised as edge ends"),
     ],
 )
 def test_wrong_edge_table(tmp_path: Path, text: str, message: str) -> None:
@@ -67,9 +67,10 @@ def test_every_message_says_what_was_expected(tmp_path: Path) -> None:
     assert "To do:" in str(caught.value)
 
 
-def test_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
-    path = write(tmp_path / "e.csv", "source,target\na,b\nb,café\n".encode("cp1252"))
-    with pytest.raises(InputError, match=r"line 3: byte 0xe9 is not UTF-8"):
+@pytest.mark.parametrize("damaged", ["à,b\nb,c".encode() + b"\xe9\n", b"a,b\nb,\x81\n", b"a,b\nb,\x00\xe9\n"])
+def test_what_is_neither_utf8_nor_windows_text_names_line_and_byte(tmp_path: Path, damaged: bytes) -> None:
+    path = write(tmp_path / "e.csv", b"source,target\n" + damaged)
+    with pytest.raises(InputError, match=r"line 3: byte 0x\w\w is not UTF-8"):
         read(path)
 
 

@@ -11,7 +11,7 @@ import pytest
 from gadcore.errors import InputError
 from gadcore.ingest import Mapping, read, read_graph
 
-from .files import assert_well_formed, club, edge_weights, networkx_weights, write
+from .files import assert_well_formed, club, edge_weights, networkx_weights, own_features, write
 
 
 def save(graph: nx.Graph, folder: Path, kind: str) -> Path:
@@ -76,7 +76,7 @@ def test_mapping_chooses_truth_weight_and_attributes(tmp_path: Path) -> None:
     original = club()
     mapping = Mapping(truth="active", attributes=("age",), weight="")
     reading = read(save(original, tmp_path, "graphml"), mapping=mapping)
-    assert reading.graph.feature_names == ("age",)
+    assert own_features(reading.graph) == ("age",)
     assert reading.truth is not None
     assert int(reading.truth.y.sum()) == 12
     assert "active" not in reading.graph.node_table

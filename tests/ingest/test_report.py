@@ -33,11 +33,11 @@ def test_report_counts_and_notes(bank: Path) -> None:
     assert (report.n_nodes, report.n_edges) == (30, 17)
     notes = "\n".join(report.notes)
     for words in (
-        "1 self-loop dropped",
+        "1 self-loop kept among the links",
         "1 duplicate edge merged",
         "1 edge given in both directions",
         "11 nodes without an edge kept",
-        "Edge weights kept, from 1 to 4",
+        "Edge weights from 1 to 4",
         "1 edge left out",
         "mail (identifier)",
     ):

@@ -85,7 +85,7 @@ def test_columns_of_other_tools_are_recognised(
     assert list(graph.node_ids) == ["a", "b"]
     assert graph.display_name(0) == "Ann"
     assert edge_weights(graph) == {frozenset("ab"): 3.0}
-    assert set(graph.feature_columns) == features
+    assert set(graph.feature_columns) - set(graph.derived) == features
 
 
 def test_snap_edge_list_with_comments(tmp_path: Path) -> None:
@@ -107,13 +107,13 @@ def test_space_separated_words_are_an_edge_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["payer_acct,payee_acct", "payer_acct;payee_acct", "payer_acct|payee_acct"]
+    "header", ["member_one,member_two", "member_one;member_two", "member_one|member_two"]
 )
 def test_unknown_names_and_delimiters(tmp_path: Path, header: str) -> None:
     delimiter = header[10]
     reading = read(write(tmp_path / "e.csv", f"{header}\na{delimiter}b\n"))
     assert list(reading.graph.node_ids) == ["a", "b"]
-    assert any("payer_acct" in note for note in reading.report.notes)
+    assert any("member_one" in note for note in reading.report.notes)
 
 
 def test_ends_are_found_by_content_beside_a_node_table(tmp_path: Path) -> None:
@@ -164,6 +164,39 @@ def test_utf16_and_bom_are_understood(tmp_path: Path) -> None:
     for k, encoding in enumerate(("utf-16", "utf-8-sig")):
         path = write(tmp_path / f"{k}.csv", "source,target\nZoë,🦊\n".encode(encoding))
         assert list(read_graph(path).node_ids) == ["Zoë", "🦊"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_its_mark_is_understood(tmp_path: Path, encoding: str) -> None:
+    path = write(tmp_path / "e.csv", "source,target\nZoë,🦊\n".encode(encoding))
+    assert list(read_graph(path).node_ids) == ["Zoë", "🦊"]
+
+
+def test_windows_text_is_read_and_the_report_says_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "e.csv", "source,target\na,b\nMüller,café – “x”\n".encode("cp1252"))
+    reading = read(path)
+    assert {"Müller", "café – “x”"} <= set(reading.graph.node_ids)
+    assert any("read as Windows-1252 (line 3 " in note for note in reading.report.notes)
+
+
+def test_a_table_of_people_is_a_node_table(tmp_path: Path) -> None:
+    reading = read(write(tmp_path / "people.csv", "id,name,age\n1,Ada,33\n2,Ben,41\n3,Cleo,29\n"))
+    assert (reading.graph.n_nodes, reading.graph.n_edges) == (3, 0)
+    assert reading.graph.feature_names == ("age",)
+    assert any("table of nodes" in note for note in reading.report.notes)
+
+
+def test_a_table_whose_rows_name_other_rows_is_an_edge_table(tmp_path: Path) -> None:
+    staff = write(tmp_path / "staff.csv", "id,manager\n1,2\n2,3\n3,1\n")
+    assert read(staff).graph.n_edges == 3
+
+
+def test_files_that_no_reader_takes_are_named(tmp_path: Path) -> None:
+    write(tmp_path / "edges.csv", "source,target\na,b\n")
+    write(tmp_path / "scan.pdf", "%PDF")
+    write(tmp_path / "readme.txt", "about")
+    notes = read(tmp_path).report.notes
+    assert any("not read: 'readme.txt', 'scan.pdf'" in note for note in notes)
 
 
 def test_line_numbers_count_quoted_line_breaks_and_blank_lines(tmp_path: Path) -> None:

@@ -63,3 +63,57 @@ def test_pt_without_a_graph_is_explained(tmp_path: Path) -> None:
     for name in ("x.pt", "h.pt", "t.pt"):
         with pytest.raises(InputError, match=name):
             read(tmp_path / name)
+
+
+def test_arrays_of_the_edges_are_their_links(tmp_path: Path) -> None:
+    n = EDGES.shape[1]
+    more = {
+        "edge_attr": torch.arange(2 * n, dtype=torch.float).reshape(n, 2) - 5,
+        "edge_time": torch.arange(n, dtype=torch.float64) * 60 + 1.7e9,
+        "edge_type": torch.arange(n) % 3,
+    }
+    torch.save(data(**more), tmp_path / "g.pt")
+    links = read_graph(tmp_path / "g.pt").links
+    assert links is not None
+    assert (links.meaning.time, links.meaning.kind, links.meaning.amount) == ("edge_time", "edge_type", None)
+    assert links.time is not None
+    assert sorted(links.time)[1] == 1.7e9 + 60
+    assert links.other.column_names == ["edge_attr_0", "edge_attr_1"]
+
+
+def test_a_single_edge_attr_is_the_weight_or_else_the_amount(tmp_path: Path) -> None:
+    weight = torch.tensor(np.asarray(A[EDGES[0], EDGES[1]]).ravel())
+    torch.save(data(edge_attr=weight.reshape(-1, 1)), tmp_path / "weight.pt")
+    assert_club(read_graph(tmp_path / "weight.pt"))
+    torch.save(data(edge_attr=-weight), tmp_path / "rating.pt")
+    rated = read_graph(tmp_path / "rating.pt")
+    assert_club(rated, weighted=False)
+    assert rated.links is not None
+    assert rated.links.meaning.amount == "edge_attr"
+
+
+def test_arrays_of_edges_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    n = EDGES.shape[1]
+    bad = {
+        "short": {"edge_attr": torch.ones(n - 1, 2)},
+        "deep": {"edge_attr": torch.ones(n, 2, 2)},
+        "wide": {"edge_attr": torch.ones(n, 1001)},
+        "scalar": {"edge_time": torch.tensor(5)},
+        "complex": {"edge_attr": torch.ones(n, dtype=torch.complex64)},
+        "weights": {"edge_weight": -torch.ones(n)},
+        "no tensor": {"edge_time": "today"},
+    }
+    for name, more in bad.items():
+        torch.save({"edge_index": torch.tensor(EDGES), "x": torch.tensor(X), **more}, tmp_path / f"{name}.pt")
+        with pytest.raises(InputError, match=name):
+            read(tmp_path / f"{name}.pt")
+
+
+def test_fields_that_are_not_read_are_named(tmp_path: Path) -> None:
+    mask, label = torch.ones(len(X), dtype=torch.bool), torch.ones(EDGES.shape[1])
+    torch.save(data(train_mask=mask, edge_label=label), tmp_path / "g.pt")
+    assert (
+        "g.pt: fields that are not read: 'edge_label', 'train_mask'." in read(tmp_path / "g.pt").report.notes
+    )
+    np.savez(tmp_path / "g.npz", edge_index=EDGES, x=X, edge_label=label.numpy())
+    assert "g.npz: arrays that are not read: 'edge_label'." in read(tmp_path / "g.npz").report.notes

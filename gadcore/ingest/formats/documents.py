@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from gadcore.errors import InputError
+from gadcore.ingest.formats.file_format import Limits
 from gadcore.ingest.formats.table import record_table
 from gadcore.ingest.graph_parts import Document
 
@@ -51,9 +52,11 @@ class XmlGraph:
         self.parser.StartDoctypeDeclHandler = self.parser.EntityDeclHandler = self._refuse
         self._stream(path)
 
-    def document(self) -> Document:
+    def document(self, limits: Limits) -> Document:
         nodes, edges = (
-            record_table(self.records[part], self.file, "line", first, self.lines[part], self.lists[part])
+            record_table(
+                self.records[part], self.file, limits, "line", first, self.lines[part], self.lists[part]
+            )
             for part, first in _FIRST.items()
         )
         return Document(nodes, edges, self.name)

@@ -14,6 +14,10 @@ from pathlib import Path
 from gadcore.errors import InputError
 from gadcore.ingest.graph_parts import Document, Parts, Table
 
+_FREE_NODES = 100_000  # that any file may declare
+_BYTES_PER_NODE = 256  # of id, name and row pointers: what a declared node costs at least
+_BYTES_PER_CELL = 8  # of a table in memory, at least
+
 UNREADABLE = (  # what zipfile, gzip and numpy raise on damaged archives
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, LookupError, ValueError, MemoryError),
     RuntimeError,  # a password, or a compression that zipfile does not know
@@ -35,10 +39,38 @@ class FileHead:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much may be read: bytes after unpacking, and rows of a table (None = all)."""
+    """How much may be read: bytes after unpacking, columns, and rows of a table (None = all)."""
 
     max_bytes: int
+    max_columns: int
     rows: int | None = None
+
+    def check_nodes(self, n: int, path: Path) -> None:
+        """Refuse a small file that declares many nodes: each costs memory, also one without an edge."""
+        if n * _BYTES_PER_NODE > self.max_bytes:
+            raise too_large(path.name, n * _BYTES_PER_NODE, self.max_bytes)
+        size = path.stat().st_size if path.is_file() else self.max_bytes  # a download is no file here
+        if n > _FREE_NODES + size:
+            raise InputError(
+                f"{path.name} has {_size(size)} and declares {n:,} nodes",
+                f"at most {_FREE_NODES:,}, and one more for every byte of the file",
+                "number the nodes without gaps, or give the ids as text in a table",
+            )
+
+    def check_columns(self, n: int, file: str) -> None:
+        """Refuse more columns than are allowed: every one costs time and memory."""
+        if n > self.max_columns:
+            raise InputError(
+                f"{file} has {n:,} columns",
+                f"at most {self.max_columns:,}",
+                "leave out those that are not needed, or raise GAD_MAX_COLUMNS",
+            )
+
+    def check_cells(self, rows: int, columns: int, file: str) -> None:
+        """Refuse a table whose cells would take more memory than the file may unpack to."""
+        self.check_columns(columns, file)
+        if rows * columns * _BYTES_PER_CELL > self.max_bytes:
+            raise too_large(file, rows * columns * _BYTES_PER_CELL, self.max_bytes)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ FORMAT = FileFormat(
     "GEXF",
     (".gexf",),
     matches=lambda head: head.text.startswith(b"<") and b"<gexf" in head.text,
-    read=lambda path, _: _Gexf(path).document(),
-    recognised="attributes of nodes with their titles and defaults, weights of edges",
+    read=lambda path, limits: _Gexf(path).document(limits),
+    recognised="attributes of nodes and edges with their titles and defaults",
     previewed=True,
 )

@@ -49,7 +49,7 @@ FORMAT = FileFormat(
     "GraphML",
     (".graphml",),
     matches=lambda head: head.text.startswith(b"<") and b"<graphml" in head.text,
-    read=lambda path, _: _GraphML(path).document(),
-    recognised="attributes of nodes, weights of edges; yEd's labels",
+    read=lambda path, limits: _GraphML(path).document(limits),
+    recognised="attributes of nodes and edges; yEd's labels",
     previewed=True,
 )

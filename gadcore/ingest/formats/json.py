@@ -10,13 +10,14 @@ from typing import Any
 from gadcore.errors import InputError
 from gadcore.ingest.formats.documents import Record
 from gadcore.ingest.formats.file_format import FileFormat, Limits
-from gadcore.ingest.formats.table import decoded, record_table
+from gadcore.ingest.formats.table import record_table
 from gadcore.ingest.graph_parts import Document, shown
+from gadcore.ingest.texts import decoded
 
 _ENDS = ("source", "target")
 
 
-def read_json(path: Path, _: Limits) -> Document:
+def read_json(path: Path, limits: Limits) -> Document:
     """The document in a JSON file."""
     try:
         data = json.loads(decoded(path))
@@ -24,22 +25,22 @@ def read_json(path: Path, _: Limits) -> Document:
         raise InputError(
             f"{path.name} is not readable JSON ({error})", "a complete JSON document", "export it again"
         ) from error
-    return _document(data, path.name)
+    return _document(data, path.name, limits)
 
 
-def _document(data: Any, file: str) -> Document:
+def _document(data: Any, file: str, limits: Limits) -> Document:
     if isinstance(data, dict) and "elements" in data:
         data = data["elements"]
     if isinstance(data, dict) and isinstance(data.get("nodes"), list):
         nodes, edges = data["nodes"], data.get("edges") or []
         if isinstance(edges, list) and _is_cytoscape(nodes or edges):
-            return _cytoscape(nodes, edges, file)
+            return _cytoscape(nodes, edges, file, limits)
         links = data.get("links", data.get("edges"))
         if isinstance(links, list):
-            return _node_link(nodes, links, file)
+            return _node_link(nodes, links, file, limits)
     if isinstance(data, list) and _is_cytoscape(data):
         edges = [e for e in data if _is_edge(e)]
-        return _cytoscape([e for e in data if not _is_edge(e)], edges, file)
+        return _cytoscape([e for e in data if not _is_edge(e)], edges, file, limits)
     found = f"an object with {shown(sorted(data))}" if isinstance(data, dict) else f"a {type(data).__name__}"
     raise InputError(
         f"{file} holds {found}",
@@ -57,9 +58,9 @@ def _is_edge(element: Any) -> bool:
     return element.get("group") == "edges" or "source" in element["data"]
 
 
-def _cytoscape(nodes: list[Any], edges: list[Any], file: str) -> Document:
+def _cytoscape(nodes: list[Any], edges: list[Any], file: str, limits: Limits) -> Document:
     inner = [[_inner(e, file) for e in elements] for elements in (nodes, edges)]
-    return _node_link(inner[0], inner[1], file, "Cytoscape JSON")
+    return _node_link(inner[0], inner[1], file, limits, "Cytoscape JSON")
 
 
 def _inner(element: Any, file: str) -> Any:
@@ -74,7 +75,9 @@ def _inner(element: Any, file: str) -> Any:
     return data
 
 
-def _node_link(nodes: list[Any], links: list[Any], file: str, name: str = "node-link JSON") -> Document:
+def _node_link(
+    nodes: list[Any], links: list[Any], file: str, limits: Limits, name: str = "node-link JSON"
+) -> Document:
     found = [_record(node, ("id",), file, "node", k) for k, node in enumerate(nodes)]
     ids = [json_id(record["id"]) for record in found]
     ends = [_record(link, _ENDS, file, "edge", k) for k, link in enumerate(links)]
@@ -82,8 +85,8 @@ def _node_link(nodes: list[Any], links: list[Any], file: str, name: str = "node-
     for record in ends:
         record |= {key: ids[record[key]] if by_row else json_id(record[key]) for key in _ENDS}
     edges = [{k: v for k, v in record.items() if k not in ("id", "key", "group")} for record in ends]
-    named = record_table([r | {"id": node} for r, node in zip(found, ids)], file, "node", ("id",))
-    return Document(named, record_table(edges, file, "edge", _ENDS), name)
+    named = record_table([r | {"id": node} for r, node in zip(found, ids)], file, limits, "node", ("id",))
+    return Document(named, record_table(edges, file, limits, "edge", _ENDS), name)
 
 
 def _by_row_number(ends: list[Record], ids: set[str], n: int) -> bool:

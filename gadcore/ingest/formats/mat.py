@@ -57,7 +57,7 @@ def read_mat(path: Path, limits: Limits) -> Parts:
     if adjacency is None:
         raise _no_adjacency([name for name, _ in found], path.name)
     x, y = first_of(arrays, *_ATTRIBUTES), first_of(arrays, *_ANSWERS)
-    return matrix_parts(adjacency, x, y, path.name, "MATLAB")
+    return matrix_parts(adjacency, x, y, path, "MATLAB", limits)
 
 
 def _no_adjacency(names: list[str], file: str) -> InputError:

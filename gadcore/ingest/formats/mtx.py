@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,9 @@ import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.ingest.formats.file_format import FileFormat, Limits, unreadable
-from gadcore.ingest.formats.matrices import matrix_parts, refuse_huge
-from gadcore.ingest.formats.table import decoded
+from gadcore.ingest.formats.matrices import check_square, matrix_parts
 from gadcore.ingest.graph_parts import Parts
+from gadcore.ingest.texts import decoded
 
 _KINDS = re.compile(r"(coordinate|array) (real|double|integer|pattern) (general|symmetric)")
 
@@ -38,13 +39,13 @@ def read_mtx(path: Path, limits: Limits) -> Parts:
     if len(size) != (3 if layout == "coordinate" else 2) or not all(word.isdigit() for word in size):
         raise InputError(f"{file}, line {at + 1}: no size of the matrix", "rows, columns, number of entries")
     n, columns, *entries = (int(word) for word in size)
-    refuse_huge((n, columns), file, limits.max_bytes)
+    check_square((n, columns), path, limits)
     body = b"\n".join(lines[at + 1 :])
     if layout == "array":
         matrix = _dense(body, n, symmetry, file)
     else:
         matrix = _coordinates(body, n, entries[0], 2 if field == "pattern" else 3, file, at + 2)
-    return matrix_parts(matrix, None, None, file, "MatrixMarket")
+    return matrix_parts(matrix, None, None, path, "MatrixMarket", limits)
 
 
 def _banner(data: bytes, file: str) -> list[str]:
@@ -62,9 +63,13 @@ def _banner(data: bytes, file: str) -> list[str]:
 def _numbers(body: bytes, columns: int, rows: int, file: str, first: int) -> npt.NDArray[np.float64]:
     """(rows, columns) of numbers; the first line that is something else is named."""
     try:
-        frame = pd.read_csv(
-            io.BytesIO(body), sep=r"\s+", header=None, names=range(columns), index_col=False, dtype=str
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "error", pd.errors.ParserWarning
+            )  # more numbers on a line than there may be
+            frame = pd.read_csv(
+                io.BytesIO(body), sep=r"\s+", header=None, names=range(columns), index_col=False, dtype=str
+            )
     except (ValueError, pd.errors.ParserWarning) as error:
         wanted = f"{columns} numbers per line"
         raise unreadable(file, "MatrixMarket file", str(error).strip(), wanted) from error

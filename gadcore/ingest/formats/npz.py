@@ -24,13 +24,16 @@ import scipy.sparse as sp
 from gadcore.errors import InputError
 from gadcore.ingest.formats.file_format import UNREADABLE, FileFormat, Limits, too_large, unreadable
 from gadcore.ingest.formats.matrices import (
+    check_square,
     checked_csr,
+    edge_columns,
     edge_parts,
     first_of,
     matrix_parts,
-    refuse_huge,
     restrict,
+    shape_of,
     smallest_class,
+    whole_numbers,
 )
 from gadcore.ingest.graph_parts import Parts, shown
 
@@ -40,13 +43,19 @@ _EXPECTED = (
 )
 _UNREAD = re.compile(r"(node|attr|class)_names|idx_to_(node|attr|class)|metadata")
 _ANSWERS = ("y", "labels", "label")
+_EDGE_NAMES = "edge_attribute_names"
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others pack gigabytes of zeros into a few bytes
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def read_npz(path: Path, limits: Limits) -> Parts:
     """Parts of any of the .npz layouts; every member is checked before a byte of it is unpacked."""
-    return _graph(_load(path, limits.max_bytes), path.name, limits.max_bytes)
+    arrays = _load(path, limits.max_bytes)
+    parts = _graph(arrays, path, limits)
+    if unused := sorted(name for name in arrays if name.startswith("edge_label")):
+        parts.notes.append(f"{path.name}: arrays that are not read: {shown(unused)}.")
+    return parts
 
 
 def _load(path: Path, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
@@ -62,10 +71,17 @@ def _load(path: Path, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
                     "arrays of numbers or of fixed-length text",
                     "save it again without dtype=object; pickles are never opened here",
                 )
-            return {k: file[k] for k in file.files if k not in objects}
+            return {k: _native(file[k]) for k in file.files if k not in objects}
     except (*UNREADABLE, SyntaxError, TokenError) as error:  # the last two: a damaged array header
         fix = "copy or download it again; a pickle is never opened here"
         raise unreadable(path.name, ".npz file", error, "a complete archive of numpy.savez", fix) from error
+
+
+def _native(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array as this machine computes with it; floats of unusual width become the usual ones."""
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        return array.astype(np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _check_members(archive: zipfile.ZipFile, file: str, max_bytes: int) -> list[str]:
@@ -75,6 +91,8 @@ def _check_members(archive: zipfile.ZipFile, file: str, max_bytes: int) -> list[
         raise too_large(file, total, max_bytes)
     objects = []
     for member in archive.infolist():
+        if member.compress_type not in _PACKED:
+            raise InputError(f"{file}: {member.filename} is packed in another way", "what numpy.savez writes")
         with archive.open(member) as handle:
             version = np.lib.format.read_magic(handle)
             read = np.lib.format.read_array_header_1_0
@@ -86,22 +104,23 @@ def _check_members(archive: zipfile.ZipFile, file: str, max_bytes: int) -> list[
     return objects
 
 
-def _graph(arrays: Arrays, file: str, max_bytes: int) -> Parts:
+def _graph(arrays: Arrays, path: Path, limits: Limits) -> Parts:
     """Parts by the layout that the names of the arrays tell."""
-    keys = set(arrays)
+    keys, file = set(arrays), path.name
     if "edge_index" in keys:
-        return _project_layout(arrays, file, max_bytes)
+        return _project_layout(arrays, path, limits)
     for prefix in ("adj_", "adj_matrix."):
         if f"{prefix}data" in keys:
             attributes = next((p for p in ("attr_", "attr_matrix.") if f"{p}data" in keys), None)
             x = _csr(arrays, attributes, file) if attributes else arrays.get("attr_matrix")
-            return matrix_parts(_csr(arrays, prefix, file), x, first_of(arrays, "labels", "y"), file, "npz")
+            y = first_of(arrays, "labels", "y")
+            return matrix_parts(_csr(arrays, prefix, file), x, y, path, "npz", limits)
     if {"data", "shape"} <= keys:
-        return matrix_parts(_scipy_matrix(arrays, file, max_bytes), None, None, file, "npz (scipy)")
+        return matrix_parts(_scipy_matrix(arrays, path, limits), None, None, path, "npz (scipy)", limits)
     dense = first_of(arrays, "adj", "adj_matrix", "adjacency", "A")
     if dense is not None:
         x = first_of(arrays, "x", "X", "features", "attr_matrix")
-        return matrix_parts(dense, x, first_of(arrays, *_ANSWERS), file, "npz")
+        return matrix_parts(dense, x, first_of(arrays, *_ANSWERS), path, "npz", limits)
     raise InputError(
         f"{file} holds the arrays {shown(sorted(keys))}", _EXPECTED, "save it in one of these layouts"
     )
@@ -112,14 +131,14 @@ def _csr(arrays: Arrays, prefix: str, file: str) -> Any:
     if missing:
         raise InputError(f"{file} lacks {shown(missing)}", "all four arrays of a CSR matrix")
     parts = [arrays[prefix + k] for k in ("data", "indices", "indptr")]
-    shape = tuple(int(v) for v in np.ravel(arrays[prefix + "shape"]))
+    shape = shape_of(arrays[prefix + "shape"], file)
     return checked_csr(parts[0], parts[1], parts[2], shape, f"{file}: {prefix}data")
 
 
-def _scipy_matrix(arrays: Arrays, file: str, max_bytes: int) -> Any:
-    shape = tuple(int(v) for v in np.ravel(arrays["shape"]))
-    refuse_huge(shape, file, max_bytes)
-    data = arrays["data"]
+def _scipy_matrix(arrays: Arrays, path: Path, limits: Limits) -> Any:
+    file, data = path.name, arrays["data"]
+    shape = shape_of(arrays["shape"], file)
+    check_square(shape, path, limits)
     if {"indices", "indptr"} <= set(arrays):
         form = _word(arrays.get("format", "csr"))
         if form == "csc":
@@ -128,12 +147,13 @@ def _scipy_matrix(arrays: Arrays, file: str, max_bytes: int) -> Any:
             return checked_csr(data, arrays["indices"], arrays["indptr"], shape, file)
     elif {"row", "col"} <= set(arrays):
         return _coo(data, (arrays["row"], arrays["col"]), shape, file)
-    elif len(arrays.get("coords", ())) == 2:
+    elif np.shape(arrays.get("coords", ()))[:1] == (2,):
         return _coo(data, tuple(arrays["coords"]), shape, file)
     raise InputError(f"{file} holds a sparse matrix in another format", "CSR, CSC or COO")
 
 
 def _coo(data: Any, ends: Any, shape: tuple[int, ...], file: str) -> Any:
+    ends = tuple(whole_numbers(end, f"{file}: the rows and columns") for end in ends)
     try:
         return sp.coo_array((data, ends), shape=shape)
     except (ValueError, TypeError) as error:
@@ -142,15 +162,16 @@ def _coo(data: Any, ends: Any, shape: tuple[int, ...], file: str) -> Any:
         ) from error
 
 
-def _project_layout(arrays: Arrays, file: str, max_bytes: int) -> Parts:
+def _project_layout(arrays: Arrays, path: Path, limits: Limits) -> Parts:
     """The layout of the benchmark files: edge_index, x as CSR or dense, y with its kind."""
+    file = path.name
     x = _csr(arrays, "x_", file) if "x_data" in arrays else first_of(arrays, "x", "X", "features")
     y = first_of(arrays, *_ANSWERS)
     classes = y is not None and _word(arrays.get("kind", "")) == "class"
-    n = len(y) if y is not None and x is None else None
+    n = len(np.atleast_1d(y)) if y is not None and x is None else None
     parts = edge_parts(
-        arrays["edge_index"], x, None if classes else y, file, "npz",
-        max_bytes=max_bytes, weight=first_of(arrays, "edge_weight", "weights"), n=n,
+        arrays["edge_index"], x, None if classes else y, path, "npz",
+        limits=limits, columns=_edge_columns(arrays), n=n,
     )  # fmt: skip
     if "attribute_names" in arrays and parts.x is not None:
         names = [str(v) for v in np.ravel(arrays["attribute_names"])]
@@ -167,6 +188,17 @@ def _project_layout(arrays: Arrays, file: str, max_bytes: int) -> Parts:
     return parts
 
 
+def _edge_columns(arrays: Arrays) -> dict[str, Any]:
+    """Arrays of the edges; those of edge_attr by their names where the file gives them."""
+    found = edge_columns({"edge_weight": arrays.get("weights"), **arrays})
+    names = [str(v) for v in np.ravel(found.pop(_EDGE_NAMES, ()))]
+    given = found.get("edge_attr")
+    if given is not None and given.ndim == 2 and len(set(names)) == given.shape[1] == len(names):
+        del found["edge_attr"]
+        found = {**{name: given[:, k] for k, name in enumerate(names)}, **found}
+    return found
+
+
 def _word(value: Any) -> str:
     return str(np.asarray(value).astype(str).item())
 
@@ -174,8 +206,9 @@ def _word(value: Any) -> str:
 def _known(arrays: Arrays, parts: Parts) -> npt.NDArray[np.bool_]:
     """Nodes with an answer; others are listed (``unlabelled_nodes``) or the first so many (``…_prefix``)."""
     known = np.ones(len(parts.ids), dtype=bool)
-    known[np.asarray(arrays.get("unlabelled_nodes", ()), dtype=np.int64)] = False
-    known[: int(np.asarray(arrays.get("unlabelled_prefix", 0)).item())] = False
+    listed = whole_numbers(arrays.get("unlabelled_nodes", np.zeros(0, np.int64)), "unlabelled_nodes")
+    known[listed] = False
+    known[: int(whole_numbers(arrays.get("unlabelled_prefix", 0), "unlabelled_prefix").item())] = False
     if not known.all():
         parts.notes.append(f"Truth: {int((~known).sum()):,} nodes have no answer.")
     return known
@@ -188,8 +221,9 @@ FORMAT = FileFormat(
     matches=lambda head: bool(head.members) and all(name.endswith(".npy") for name in head.members),
     read=read_npz,
     recognised=(
-        "`edge_index` with `x` (dense or CSR) and `y`, the `adj_data/attr_data/labels` layout of the Amazon "
-        "files, matrices of `scipy.sparse.save_npz`"
+        "`edge_index` with `x` (dense or CSR), `y`, and of the edges `edge_weight`, `edge_attr` (with "
+        "`edge_attribute_names`), `edge_time`, `edge_type`; the `adj_data/attr_data/labels` layout of the "
+        "Amazon files, matrices of `scipy.sparse.save_npz`"
     ),
     content_decides=True,
 )

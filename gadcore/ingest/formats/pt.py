@@ -14,14 +14,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from gadcore.errors import InputError
 from gadcore.ingest.formats.file_format import UNREADABLE, FileFormat, Limits, too_large, unreadable
-from gadcore.ingest.formats.matrices import edge_parts
+from gadcore.ingest.formats.matrices import edge_columns, edge_parts
 from gadcore.ingest.graph_parts import Parts, shown
 
-_EXPECTED = "a torch_geometric Data object, or a dict, with edge_index and optionally x, y, edge_weight"
-_BROKEN = (RuntimeError, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError)
+_EXPECTED = (
+    "a torch_geometric Data object, or a dict, with edge_index and optionally x, y, edge_weight, edge_attr"
+)
+_BROKEN = (
+    RuntimeError,
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+)
 _REFUSED = re.compile(r"(?:GLOBAL|global:?) ([\w.]+)")
 
 
@@ -31,13 +43,18 @@ def read_pt(path: Path, limits: Limits) -> Parts:
     fields = _fields(_load(path), path.name)
     if fields.get("edge_index") is None:
         raise InputError(f"{path.name} holds {shown(sorted(map(str, fields)))}", _EXPECTED)
-    names = ("edge_index", "x", "y", "edge_weight", "edge_attr")
-    edges, x, y, weight, attributes = (_array(fields.get(name), path.name, name) for name in names)
-    if weight is None and attributes is not None and attributes.size == edges.shape[-1]:
-        weight = attributes
+    edges, y = (_array(fields.get(name), path.name, name) for name in ("edge_index", "y"))
+    x = _attributes(fields.get("x"), path.name)
+    columns = {k: _array(v, path.name, k, exact=True) for k, v in edge_columns(_named(fields)).items()}
     n = fields.get("num_nodes")
     n = int(n) if isinstance(n, int) and x is None else None
-    return edge_parts(edges, x, y, path.name, "PyG", max_bytes=limits.max_bytes, weight=weight, n=n)
+    parts = edge_parts(edges, x, y, path, "PyG", limits=limits, columns=columns, n=n)
+    read = {"edge_index", "x", "y", "num_nodes", *columns}
+    if unused := sorted(
+        str(name) for name, value in fields.items() if value is not None and name not in read
+    ):
+        parts.notes.append(f"{path.name}: fields that are not read: {shown(unused)}.")
+    return parts
 
 
 def _refuse_bomb(path: Path, max_bytes: int) -> None:
@@ -98,17 +115,57 @@ def _fields(loaded: Any, file: str) -> dict[str, Any]:
     )
 
 
-def _array(value: Any, file: str, name: str) -> Any:
+def _named(fields: dict[Any, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if isinstance(name, str)}
+
+
+def _attributes(value: Any, file: str) -> Any:
+    """The attributes: an array, or a sparse matrix, which is never made dense."""
+    import torch
+
+    if not isinstance(value, torch.Tensor) or value.layout is torch.strided or value.ndim != 2:
+        return _array(value, file, "x")
+    try:
+        found = value.detach().cpu().to_sparse().coalesce()
+    except (RuntimeError, ValueError) as error:
+        raise unreadable(file, ".pt file", _reason(error)) from error
+    numbers, ends = _array(found.values(), file, "x"), _array(found.indices(), file, "x")
+    return sp.coo_array((numbers, tuple(ends)), shape=tuple(found.shape))
+
+
+def _array(value: Any, file: str, name: str, *, exact: bool = False) -> Any:
+    """A tensor as an array; ``exact`` keeps numbers in double precision, which times need."""
     if value is None:
         return None
     if hasattr(value, "is_sparse") and hasattr(value, "detach"):
-        tensor = value.detach().cpu()
-        if tensor.is_sparse or tensor.layout.__repr__() != "torch.strided":
-            tensor = tensor.to_dense()
-        return tensor.float().numpy() if tensor.dtype.is_floating_point else tensor.numpy()
+        return _numbers(_plain(value.detach(), f"{file}: {name}"), exact)
     if isinstance(value, (list, tuple)):
         return np.asarray(value)
     raise InputError(f"{file}: {name} is a {type(value).__name__}", "a tensor")
+
+
+def _plain(tensor: Any, what: str) -> Any:
+    """A tensor whose numbers all stand in the file; any other is refused."""
+    import torch
+
+    layout = str(tensor.layout).removeprefix("torch.")
+    kind = "quantised" if tensor.is_quantized else "meta" if tensor.is_meta else layout
+    if kind != "strided":
+        raise InputError(f"{what} is a {kind} tensor", "a dense tensor with its numbers")
+    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+        raise InputError(
+            f"{what} repeats few numbers to shape {tuple(tensor.shape)}",
+            "a tensor that holds its numbers",
+            "save tensor.clone()",
+        )
+    return tensor.resolve_conj().resolve_neg() if isinstance(tensor, torch.Tensor) else tensor
+
+
+def _numbers(tensor: Any, exact: bool) -> Any:
+    tensor = tensor.cpu()
+    if not tensor.dtype.is_floating_point:
+        return tensor.numpy()
+    return (tensor.double() if exact else tensor.float()).numpy()
 
 
 FORMAT = FileFormat(
@@ -117,6 +174,9 @@ FORMAT = FileFormat(
     (".pt", ".pth"),
     matches=lambda head: any(name.endswith("/data.pkl") for name in head.members),
     read=read_pt,
-    recognised="a `Data` object or a dict of tensors, loaded with `weights_only`",
+    recognised=(
+        "a `Data` object or a dict of tensors, loaded with `weights_only`; of the edges `edge_weight`, "
+        "`edge_attr`, `edge_time` or `time`, `edge_type`"
+    ),
     content_decides=True,
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import json
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,23 @@ import pyarrow.parquet as parquet
 
 from gadcore.errors import InputError
 from gadcore.graph import IntArray
-from gadcore.ingest.formats.file_format import FileFormat, Limits, too_large, unreadable
+from gadcore.graph.mapped import Release, gathered
+from gadcore.ingest.cells import as_cells
+from gadcore.ingest.formats.file_format import FileFormat, Limits, unreadable
 from gadcore.ingest.graph_parts import Table, counted, shown
-from gadcore.ingest.mapping import guess_ends, is_bulk_header, neo4j_part, plain_name
+from gadcore.ingest.names import guess_ends, is_bulk_header, neo4j_part, plain_name
+from gadcore.ingest.numbers import read_numbers
+from gadcore.ingest.texts import Text, decoded
+from gadcore.ingest.times import read_time_numbers
 
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _DELIMITERS = (",", "\t", ";", "|")
 _BLOCK = 1 << 24
+_ROWS = 1 << 18  # that are read together
 _PANDAS_INDEX = "__index_level_0__"  # where pandas keeps an index without a name
 _HEAD_BYTES = 1 << 18
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _JSON_LINES = (".jsonl", ".ndjson")
-_BARE = {2: ["source", "target"], 3: ["source", "target", "weight"]}
+_BARE_ROWS = 500  # that tell what the columns of a file without names are; a first look sees as many
 
 
 def read_table(path: Path, limits: Limits) -> Table:
@@ -42,21 +47,17 @@ def read_table(path: Path, limits: Limits) -> Table:
     if start == b"PAR1":
         return _parquet(path, limits)
     if path.suffix.lower() in _JSON_LINES:
-        return _json_lines(path, limits.rows)
-    return _text(path, limits.rows)
+        return _json_lines(path, limits)
+    return _text(path, limits)
 
 
 def _parquet(path: Path, limits: Limits) -> Table:
     try:
         file = parquet.ParquetFile(path)
-        cells = file.metadata.num_rows * max(file.metadata.num_columns, 1)
-        if limits.rows is None and cells * 8 > limits.max_bytes:
-            raise too_large(path.name, cells * 8, limits.max_bytes)
-        if limits.rows is None:
-            table = file.read()
-        else:
-            batch = next(file.iter_batches(batch_size=limits.rows), None)
-            table = pa.Table.from_batches([] if batch is None else [batch], schema=file.schema_arrow)
+        told = file.metadata
+        limits.check_cells(0 if limits.rows else told.num_rows, max(told.num_columns, 1), path.name)
+        batches = file.iter_batches(batch_size=limits.rows or _ROWS)
+        table, release = gathered(file.schema_arrow, batches if limits.rows is None else islice(batches, 1))
         table.validate(full=True)
         frame = table.to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
@@ -64,10 +65,11 @@ def _parquet(path: Path, limits: Limits) -> Table:
     frame.columns = [str(c) for c in frame.columns]
     if _PANDAS_INDEX in frame.columns:
         frame.insert(0, "index", frame.pop(_PANDAS_INDEX))
-    return Table(frame, path.name, unit="row")
+    return Table(frame, path.name, unit="row", release=release)
 
 
-def _json_lines(path: Path, rows: int | None) -> Table:
+def _json_lines(path: Path, limits: Limits) -> Table:
+    rows = limits.rows
     records: list[dict[str, Any]] = []
     numbers: list[int] = []
     for number, line in enumerate(decoded(path, None if rows is None else _HEAD_BYTES).splitlines(), 1):
@@ -85,12 +87,13 @@ def _json_lines(path: Path, rows: int | None) -> Table:
         numbers.append(number)
         if rows is not None and len(records) == rows:
             break
-    return record_table(records, path.name, lines=numbers)
+    return record_table(records, path.name, limits, lines=numbers)
 
 
 def record_table(
     records: Sequence[dict[str, Any]],
     file: str,
+    limits: Limits,
     unit: str = "line",
     first: Sequence[str] = (),
     lines: Sequence[int] = (),
@@ -98,15 +101,21 @@ def record_table(
 ) -> Table:
     """A table of records with any fields, ``first`` in front; None where a record has no such field."""
     columns = list(dict.fromkeys([*first, *(key for record in records for key in record)]))
+    limits.check_cells(len(records), len(columns), file)
     values = {c: pd.Series([r.get(c) for r in records], dtype=object) for c in columns}
     numbers = np.array(lines, dtype=np.int64)
     return Table(pd.DataFrame(values, columns=columns), file, unit, lambda: numbers, True, lists or {})
 
 
-def _text(path: Path, rows: int | None) -> Table:
-    data = decoded(path, None if rows is None else _HEAD_BYTES)
-    layout = _Layout.of(data, path.name)
-    frame = layout.frame(data, path.name)
+def _text(path: Path, limits: Limits) -> Table:
+    rows = limits.rows
+    text = Text.of(path, None if rows is None else _HEAD_BYTES, guess=True)
+    layout = _Layout.of(text, path.name, limits)
+    if layout.skip:
+        text = text.without_last_comment()
+    frame, release = layout.frame(text, path.name)
+    if layout.bare:
+        frame = frame.set_axis(_bare_names(frame), axis=1)
     if rows is not None:
         frame = frame.head(rows)
     lists: dict[str, str] = {}
@@ -115,55 +124,31 @@ def _text(path: Path, rows: int | None) -> Table:
 
     @cache
     def lines() -> IntArray:
-        return layout.lines(data)
+        return layout.lines(text)
 
-    return Table(frame, path.name, lines=lines, lists=lists)
-
-
-def decoded(path: Path, limit: int | None = None) -> bytes:
-    """The file as UTF-8 bytes without BOM; UTF-16 with BOM is converted, anything else is an error."""
-    with path.open("rb") as handle:
-        data = handle.read() if limit is None else handle.read(limit)
-    cut = limit is not None and len(data) == limit
-    if data.startswith(_UTF16):
-        try:
-            return data[: len(data) // 2 * 2].decode("utf-16", "ignore" if cut else "strict").encode()
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path.name} starts as UTF-16 but is damaged ({error})", "UTF-8") from error
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if cut:
-        data = data[: data.rfind(b"\n") + 1] or data
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{path.name}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text",
-            "a UTF-8 file",
-            "save it as UTF-8 (in Excel: 'CSV UTF-8'); it may be Windows-1252 or a binary file",
-        ) from error
-    if not data.strip():
-        raise InputError(f"{path.name} is empty", "a table with a header line and at least one row")
-    return data
+    return Table(frame, path.name, lines=lines, lists=lists, release=release, note=text.note)
 
 
 class _Layout:
     """How a text table is written: comment lines on top, delimiter, header or not."""
 
-    def __init__(self, skip: int, delimiter: str | None, names: list[str] | None) -> None:
+    def __init__(self, skip: int, delimiter: str | None, names: list[str] | None, bare: bool) -> None:
         self.skip, self.delimiter, self.names = skip, delimiter, names  # delimiter None = white space
+        self.bare = bare  # the file does not name its columns
 
     @classmethod
-    def of(cls, data: bytes, file: str) -> _Layout:
-        skip, first = _first_line(data)
+    def of(cls, text: Text, file: str, limits: Limits) -> _Layout:
+        skip, first = _first_line(text)
         if not first:
             raise InputError(f"{file} holds comments only", "at least one row of data")
         best = max(_DELIMITERS, key=first.count)
         white = best not in first and len(first.split()) > 1
         delimiter = None if white else best  # a single column: any delimiter will do
         fields = next(csv.reader([first], delimiter=delimiter)) if delimiter else first.split()
-        comment = _header_comment(data, skip, delimiter, len(fields))
-        return cls(skip, delimiter, comment or cls._names(fields, delimiter))
+        limits.check_columns(len(fields), file)
+        comment = _header_comment(text, skip, delimiter, len(fields))
+        names = comment or cls._names(fields, delimiter)
+        return cls(skip, delimiter, names, bare=names is not None and comment is None)
 
     @staticmethod
     def _names(fields: list[str], delimiter: str | None) -> list[str] | None:
@@ -171,36 +156,39 @@ class _Layout:
         pairs = delimiter is None and len(fields) in (2, 3) and not guess_ends(fields)
         if not pairs and not all(_NUMBER.match(f.strip()) for f in fields):
             return None
-        return _BARE.get(len(fields)) or [f"column{i + 1}" for i in range(len(fields))]
+        return [f"column{i + 1}" for i in range(len(fields))]
 
-    def frame(self, data: bytes, file: str) -> pd.DataFrame:
-        frame = self._white_space(data, file) if self.delimiter is None else self._delimited(data, file)
-        columns = [str(c) for c in frame.columns]
-        twice = sorted({c for c in columns if columns.count(c) > 1})
+    def frame(self, text: Text, file: str) -> tuple[pd.DataFrame, Release]:
+        """The cells as text, and how to give back the memory that looking at them takes."""
+        read = self._white_space if self.delimiter is None else self._delimited
+        table, release = read(text, file)
+        columns = _told_apart([str(c) for c in table.column_names])
+        twice = sorted(c for c, times in Counter(columns).items() if times > 1)
         if twice:
             raise InputError(f"{file} has two columns named {shown(twice)}", "different names")
-        return frame
+        return table.rename_columns(columns).to_pandas(), release
 
-    def _delimited(self, data: bytes, file: str) -> pd.DataFrame:
+    def _delimited(self, text: Text, file: str) -> tuple[Any, Release]:
         read = arrow_csv.ReadOptions(
             skip_rows=self.skip, column_names=self.names, block_size=_BLOCK, use_threads=False
         )
-        parse = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in data)
+        parse = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=text.quotes > 0)
         try:
-            names = self.names or next(self._records(data))[1]
+            names = self.names or next(self._records(text))[1]
             types = arrow_csv.ConvertOptions(
                 column_types={n: pa.large_string() for n in names}, strings_can_be_null=False
             )
-            self._refuse_open_quote(data, file)
-            return arrow_csv.read_csv(io.BytesIO(data), read, parse, types).to_pandas()
+            self._refuse_open_quote(text, file)
+            reader = arrow_csv.open_csv(text.open(), read, parse, types)
+            return gathered(reader.schema, _releasing(reader, text.release))
         except (pa.ArrowException, csv.Error) as error:
-            raise self._broken(data, file, str(error)) from error
+            raise self._broken(text, file, str(error)) from error
 
-    def _refuse_open_quote(self, data: bytes, file: str) -> None:
+    def _refuse_open_quote(self, text: Text, file: str) -> None:
         """A quote that is never closed would swallow the rest of the file as one value."""
-        if data.count(b'"') % 2 == 0:
+        if text.quotes % 2 == 0:
             return
-        line, records = self.skip + 1, self._records(data, strict=True)
+        line, records = self.skip + 1, self._records(text, strict=True)
         try:
             while record := next(records, None):
                 line = record[0]
@@ -211,22 +199,24 @@ class _Layout:
                 "close the quote, or restore the missing end of the file",
             ) from error
 
-    def _white_space(self, data: bytes, file: str) -> pd.DataFrame:
+    def _white_space(self, text: Text, file: str) -> tuple[Any, Release]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 header = None if self.names else 0
-                return pd.read_csv(
-                    io.BytesIO(data), sep=r"\s+", header=header, names=self.names, index_col=False,
-                    skiprows=self.skip, dtype=str, na_filter=False, quoting=csv.QUOTE_NONE,
+                pieces = pd.read_csv(
+                    text.open(), sep=r"\s+", header=header, names=self.names, index_col=False,
+                    skiprows=self.skip, dtype=str, na_filter=False, quoting=csv.QUOTE_NONE, chunksize=_ROWS,
                 )  # fmt: skip
+                first = _batch(next(pieces))
+                return gathered(first.schema, _releasing(chain([first], map(_batch, pieces)), text.release))
         except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError) as error:
-            raise self._broken(data, file, str(error)) from error
+            raise self._broken(text, file, str(error)) from error
 
-    def _broken(self, data: bytes, file: str, reason: str) -> InputError:
+    def _broken(self, text: Text, file: str, reason: str) -> InputError:
         """The error that names the first row whose number of fields differs from the header."""
         expected: int | None = len(self.names) if self.names else None
-        for line, fields in self._records(data):
+        for line, fields in self._records(text):
             expected = expected or len(fields)
             if len(fields) != expected:
                 return InputError(
@@ -236,43 +226,84 @@ class _Layout:
                 )
         return InputError(f"{file} is not a readable table ({reason.strip()})", "one row per line")
 
-    def _records(self, data: bytes, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+    def _records(self, text: Text, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
         """(line on which it starts, fields) of every record, header included, blank lines left out."""
-        text = io.StringIO(data.decode("utf-8"), newline="")
-        for _ in range(self.skip):
-            text.readline()
+        rows = islice(text.lines(), self.skip, None)
         if self.delimiter is None:
-            yield from ((k, line.split()) for k, line in enumerate(text, self.skip + 1) if line.strip())
+            yield from ((k, line.split()) for k, line in enumerate(rows, self.skip + 1) if line.strip())
             return
-        reader = csv.reader(text, delimiter=self.delimiter, strict=strict)
+        reader = csv.reader(rows, delimiter=self.delimiter, strict=strict)
         start = self.skip + 1
         for record in reader:
             if record:
                 yield start, record
             start = self.skip + reader.line_num + 1
 
-    def lines(self, data: bytes) -> IntArray:
+    def lines(self, text: Text) -> IntArray:
         """Line of each data row; made only when a message needs it."""
-        numbers = np.fromiter((line for line, _ in self._records(data)), dtype=np.int64)
+        numbers = np.fromiter((line for line, _ in self._records(text)), dtype=np.int64)
         return numbers if self.names else numbers[1:]
 
 
-def _header_comment(data: bytes, skip: int, delimiter: str | None, width: int) -> list[str] | None:
-    """Column names in the last comment line, when it names edge ends: ``# source target``."""
-    if not skip:
-        return None
-    text = data.split(b"\n", skip)[skip - 1].decode("utf-8").strip().lstrip("#% ")
-    names = [name.strip() for name in (text.split(delimiter) if delimiter else text.split())]
-    return names if len(names) == width and guess_ends(names) else None
+def _bare_names(frame: pd.DataFrame) -> list[str]:
+    """Names of the columns of a file without names: an edge list, maybe with weight, amount or time."""
+    columns = list(frame.columns)
+    more = {c: _bare_name(frame[c].head(_BARE_ROWS)) for c in columns[2:4]}
+    edges = len(columns) in (2, 3) or (len(columns) == 4 and list(more.values()).count("time") == 1)
+    if not edges:
+        return columns
+    plain = "weight" if len(columns) == 3 else "amount"
+    return ["source", "target", *(plain if name == "number" else name for name in more.values())]
 
 
-def _first_line(data: bytes) -> tuple[int, str]:
+def _bare_name(series: pd.Series) -> str:
+    """What a column of numbers is: a time since 1970, an amount (below 0 too), or just a number."""
+    values = read_numbers(as_cells(series)).values
+    if read_time_numbers(values).form.endswith("seconds"):
+        return "time"
+    return "amount" if bool((values < 0).any()) else "number"
+
+
+def _told_apart(columns: list[str]) -> list[str]:
+    """Both ends of an edge may have one name ("From Bank, Account, To Bank, Account"): one gets a number."""
+    first = {c: k for k, c in reversed(list(enumerate(columns)))}
+    renamed = [f"{c}.1" if first[c] < k else c for k, c in enumerate(columns)]
+    ends = guess_ends(renamed)
+    return renamed if ends is not None and ends[1] not in columns else columns
+
+
+def _header_comment(text: Text, skip: int, delimiter: str | None, width: int) -> list[str] | None:
+    """Column names in a comment line that names edge ends: ``# source target``, ``#fields ts …`` (Zeek)."""
+    for line in reversed(list(islice(text.lines("\n"), skip))):
+        said = line.strip().lstrip("#% ")
+        names = [name.strip() for name in (said.split(delimiter) if delimiter else said.split())]
+        names = names[1:] if names[:1] == ["fields"] else names
+        if len(names) == width and guess_ends(names):
+            return names
+    return None
+
+
+def _first_line(text: Text) -> tuple[int, str]:
     """(comment and blank lines on top, first line with content)."""
-    for number, line in enumerate(io.BytesIO(data)):
-        text = line.decode("utf-8").strip("\r\n")
-        if text.strip() and not text.lstrip().startswith(("#", "%")):
-            return number, text
+    for number, line in enumerate(text.lines("\n")):
+        if line.strip() and not line.lstrip().startswith(("#", "%")):
+            return number, line.strip("\r\n")
     return 0, ""
+
+
+def _releasing(batches: Iterable[Any], release: Release) -> Iterator[Any]:
+    """The batches; what was looked at for one is given back before the next."""
+    for batch in batches:
+        yield batch
+        release()
+
+
+def _batch(frame: pd.DataFrame) -> Any:
+    """Rows of text as an Arrow batch."""
+    cells = {str(name): pa.array(frame[name], pa.large_string()) for name in frame.columns}
+    return pa.record_batch(
+        {k: v.combine_chunks() if isinstance(v, pa.ChunkedArray) else v for k, v in cells.items()}
+    )
 
 
 def _bulk(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
