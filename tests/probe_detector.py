@@ -11,6 +11,7 @@ import numpy as np
 from gadcore.detectors import REGISTRY, Entry
 from gadcore.detectors.arrays import SavedModel
 from gadcore.detectors.base import NO_LABELS, Detector, Given, Progress
+from gadcore.detectors.specs import DEVICE, PARAMETERS, SEED, Parameter
 from gadcore.errors import Cancelled, ModelError
 from gadcore.graph import Graph, Truth
 from gadcore.graph.labels import Labels
@@ -21,14 +22,22 @@ EPOCHS = 4
 class Probe(Detector):
     """Scores = degree, anomalous labels on top, normal ones below; ``mode`` decides how a fit ends.
 
+    ``auc`` is what it says of itself; with a poor one it ranks labels that are held out the wrong way round.
     well · error (GadError) · defect (KeyError) · memory (MemoryError) · forever (until it is asked to stop)
     """
 
     name = "probe"
     needs = NO_LABELS
 
-    def __init__(self, seed: int = 0, device: str = "cpu", mode: str = "well", plain: bool = False) -> None:
-        self.seed, self.device, self.mode, self.plain = seed, device, mode, plain
+    def __init__(
+        self,
+        seed: int = 0,
+        device: str = "cpu",
+        mode: str = "well",
+        plain: bool = False,
+        auc: float = 0.875,
+    ) -> None:
+        self.seed, self.device, self.mode, self.plain, self.auc = seed, device, mode, plain, auc
 
     def _fit(self, graph: Graph, labels: Labels, given: Given) -> None:
         self.warm_from_ = given.warm_start
@@ -60,13 +69,14 @@ class Probe(Detector):
         scores[labels.anomalous] += 2
         scores[labels.normal] -= 2
         self.scores_ = (scores + rng.normal(0, 1e-3, len(scores))).astype(np.float32)
-        self.auc_ = 0.875
+        self.auc_ = self.auc
         if not self.plain:
             self.embedding_ = rng.normal(0, 1, (len(scores), 4)).astype(np.float32)
             self.centre_ = np.zeros(4, dtype=np.float32)
             self.spread_ = np.abs(self.scores_)
             self.out_of_fold_ = np.full(len(scores), np.nan, dtype=np.float32)
-            self.out_of_fold_[labels.indices] = self.scores_[labels.indices]
+            own = self.scores_[labels.indices]
+            self.out_of_fold_[labels.indices] = own if self.auc > 0.7 else -own
 
     def score_new(self, graph: Graph):
         return graph.degree.astype(np.float32)
@@ -83,11 +93,18 @@ def register() -> None:
     module = ModuleType("gadcore.detectors.probe")
     module.Probe = Probe
     sys.modules[module.__name__] = module
+    PARAMETERS["probe"] = (
+        *(SEED, DEVICE),
+        Parameter("mode", "well", options=("well", "error", "defect", "memory", "forever")),
+        Parameter("plain", False),
+        Parameter("auc", 0.875),
+    )
     REGISTRY["probe"] = Entry("probe", "probe:Probe", NO_LABELS, "Probe (tests)")
 
 
 def unregister() -> None:
     REGISTRY.pop("probe", None)
+    PARAMETERS.pop("probe", None)
     sys.modules.pop("gadcore.detectors.probe", None)
 
 

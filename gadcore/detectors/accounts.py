@@ -9,7 +9,8 @@ percentile parts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ import numpy.typing as npt
 
 from gadcore.detectors.arrays import dense
 from gadcore.detectors.surroundings import Array, Variants
+from gadcore.metrics import rank_levels
+
+LEVELS = 50_001  # of a member's scores that stay in memory
 
 
 @dataclass
@@ -51,16 +55,23 @@ class Accountable:
 
 @dataclass(frozen=True)
 class Share:
-    """A member, its weight, its raw scores, and these as levels with their ranks where ranks are combined."""
+    """A member, its weight and its raw scores."""
 
     member: Accountable | None  # None: counts as a whole
     weight: float
     scores: npt.NDArray[Any]  # (N,)
-    levels: tuple[npt.NDArray[Any], Array] | None = field(repr=False, default=None)
+    ranked: bool = False  # whether ranks are combined, not raw scores
+
+    @cached_property
+    def levels(self) -> tuple[npt.NDArray[Any], Array]:
+        """Raw scores, ascending, and the percentile rank of each; a part of them where there are many."""
+        levels, ranks = rank_levels(self.scores)
+        chosen = np.linspace(0, len(levels) - 1, min(len(levels), LEVELS)).round().astype(np.int64)
+        return levels[chosen], ranks[chosen]
 
     def percentile(self, raw: Array) -> Array:
-        """Percentile of raw scores, between levels as in scoring new nodes; without levels the raw scores."""
-        return raw if self.levels is None else np.asarray(np.interp(raw, *self.levels))
+        """Percentile of raw scores, between levels as in scoring new nodes; raw scores where not ranked."""
+        return np.asarray(np.interp(raw, *self.levels)) if self.ranked else raw
 
     def parts(self, variants: Variants) -> Account:
         """The member's share of the score, split."""
@@ -70,7 +81,7 @@ class Share:
         if self.member is None:
             return whole.scaled(self.weight)
         account = self.member.account(variants)
-        if self.levels is None:
+        if not self.ranked:
             return account.scaled(self.weight)
         way = account.total - account.base
         if abs(way) < 1e-9 * max(1.0, abs(account.base)):

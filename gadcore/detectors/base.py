@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -116,6 +117,13 @@ class Detector:
     def score_new(self, graph: Graph) -> FloatArray:
         """Scores of all nodes of a graph that has grown since training; nothing is refitted."""
         raise ModelError(f"The model {self.name!r} cannot score nodes that arrive later. Retrain instead.")
+
+    def carried_to(self, graph: Graph) -> Self:
+        """This model on another version of its graph: all nodes are scored anew, nothing is refitted."""
+        other = copy(self)
+        other.scores_, other.history_ = self.score_new(graph), []
+        other.embedding_ = other.spread_ = other.out_of_fold_ = None
+        return other
 
     def save(self, folder: Path) -> None:
         """Write detector.json (name, parameters) and arrays as safetensors; never a pickle."""

@@ -1,8 +1,7 @@
 """Boosted trees on [X, ÂX, …]: xgboost fits and scores, numpy says why.
 
-The value of an inner node is the mean of its leaves, weighted by cover. Going down a tree, the change of
-value at a split is what the split's column adds; changes, roots and the start add up to the margin.
-Columns are [X, ÂX, …]: what ÂʰX adds is shared among the nodes by their part r_u x_ud of the average.
+What the columns add to a margin is told by flat_trees.py. Columns are [X, ÂX, …]: what ÂʰX adds is shared
+among the nodes by their part r_u x_ud of the average.
 
 Saved as xgboost's JSON, which explanations read without xgboost. Earlier versions wrote .ubj, which xgboost
 turns into JSON. Two sets of trees on amazon_fraud: 89 and 98 kB of JSON, 105 and 111 kB as .ubj.
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +21,7 @@ import scipy.sparse as sp
 
 from gadcore.detectors.accounts import Account, Accountable, dense_row
 from gadcore.detectors.arrays import dense
+from gadcore.detectors.flat_trees import FlatTrees, Tree, means
 from gadcore.detectors.surroundings import Array, Variants
 from gadcore.errors import ModelError
 from gadcore.graph import Features, FloatArray, IntArray
@@ -79,7 +78,8 @@ class BoostedTrees(Accountable):
         """The trees as arrays."""
         learner = json.loads(self.source)["learner"]
         start = float(str(learner["learner_model_param"]["base_score"]).strip("[]"))
-        return FlatTrees.of(learner["gradient_booster"]["model"]["trees"], float(np.log(start / (1 - start))))
+        trees = learner["gradient_booster"]["model"]["trees"]
+        return FlatTrees.of([_tree(tree) for tree in trees], float(np.log(start / (1 - start))))
 
     def margins(self, rows: Features | xgboost.DMatrix) -> FloatArray:
         """Log-odds of each row."""
@@ -111,56 +111,16 @@ class BoostedTrees(Accountable):
         return np.where(rows == 0, np.nan, rows) if self.sparse else rows
 
 
-@dataclass(frozen=True)
-class FlatTrees:
-    """All trees as arrays of their nodes, one tree after the other; leaves point to themselves."""
-
-    roots: npt.NDArray[np.int64]
-    left: npt.NDArray[np.int64]
-    right: npt.NDArray[np.int64]
-    column: npt.NDArray[np.int64]
-    threshold: npt.NDArray[np.float32]
-    missing_left: npt.NDArray[np.bool_]
-    value: Array  # leaf value, or the mean below
-    depth: int
-    start: float  # margin before the first tree
-
-    @classmethod
-    def of(cls, trees: list[dict[str, Any]], start: float) -> Self:
-        """From the trees of xgboost's JSON."""
-        parts: list[tuple[npt.NDArray[Any], ...]] = []
-        roots, offset, depth = [], 0, 0
-        for tree in trees:
-            left, right = (np.asarray(tree[f"{side}_children"]) for side in ("left", "right"))
-            threshold = np.asarray(tree["split_conditions"], dtype=np.float32)  # JSON has its decimals
-            cover = np.asarray(tree["sum_hessian"], dtype=np.float32)
-            value, below = _means(left, right, threshold, cover)
-            stay = np.where(left < 0, np.arange(len(left)), 0)
-            column, missing = np.asarray(tree["split_indices"]), np.asarray(tree["default_left"]).astype(bool)
-            left, right = (np.where(left < 0, stay, side) + offset for side in (left, right))
-            parts.append((left, right, column, threshold, missing, value))
-            roots.append(offset)
-            offset += len(left)
-            depth = max(depth, below)
-        left, right, column, threshold, missing, value = map(np.concatenate, zip(*parts))
-        return cls(np.asarray(roots), left, right, column, threshold, missing, value, depth, start)
-
-    def down(self, rows: npt.NDArray[np.float32]) -> tuple[Array, Array]:
-        """Margins (B,) without the start value, and what each column added in the first row."""
-        place = np.repeat(self.roots[None, :], len(rows), axis=0)
-        added = np.zeros(rows.shape[1])
-        line = np.arange(len(rows))[:, None]
-        for _ in range(self.depth):
-            column = self.column[place]
-            value = rows[line, column]
-            goes_left = np.where(np.isnan(value), self.missing_left[place], value < self.threshold[place])
-            below = np.where(goes_left, self.left[place], self.right[place])
-            np.add.at(added, column[0], self.value[below[0]] - self.value[place[0]])
-            place = below
-        return self.value[place].sum(axis=1), added
+def _tree(tree: dict[str, Any]) -> Tree:
+    """A tree of xgboost's JSON."""
+    left, right = (np.asarray(tree[f"{side}_children"]) for side in ("left", "right"))
+    threshold = np.asarray(tree["split_conditions"], dtype=np.float32)  # JSON has its decimals
+    cover = np.asarray(tree["sum_hessian"], dtype=np.float32)
+    column, missing = np.asarray(tree["split_indices"]), np.asarray(tree["default_left"]).astype(bool)
+    return Tree(left, right, column, threshold, means(left, right, threshold, cover), missing)
 
 
-def stacked(powers: Sequence[Features], nodes: IntArray, sparse: bool) -> Features:
+def stacked(powers: Sequence[Features], nodes: IntArray | slice, sparse: bool) -> Features:
     """Rows of [X, ÂX, …] side by side; kept sparse or dense as in training, since absent means missing."""
     if sparse:
         return sp.hstack([sp.csr_array(z[nodes]) for z in powers], format="csr")
@@ -196,18 +156,3 @@ def _booster(source: Path | bytearray) -> xgboost.Booster:
     import xgboost
 
     return xgboost.Booster(model_file=source)
-
-
-def _means(
-    left: npt.NDArray[Any], right: npt.NDArray[Any], leaf_value: npt.NDArray[Any], cover: npt.NDArray[Any]
-) -> tuple[Array, int]:
-    """Values of all nodes, and the depth. Children come after their parent in the file."""
-    value = leaf_value.astype(np.float64)
-    below = np.zeros(len(left), dtype=np.int64)
-    for i in range(len(left) - 1, -1, -1):
-        if left[i] >= 0:
-            a, b = left[i], right[i]
-            total = cover[a] + cover[b]
-            value[i] = (value[a] * cover[a] + value[b] * cover[b]) / total if total > 0 else 0.0
-            below[i] = 1 + max(below[a], below[b])
-    return value, int(below[0])

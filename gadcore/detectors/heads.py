@@ -18,6 +18,7 @@ from gadcore.detectors.arrays import check_columns, column_moments, dense, inver
 from gadcore.detectors.held_out import fold_auc, usable
 from gadcore.detectors.logistic import fit_logistic, fold_weights
 from gadcore.detectors.surroundings import GraphView, Variants
+from gadcore.engine import fill, part_of, row_blocks
 from gadcore.graph import Features, FloatArray, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc, auc_error
@@ -86,7 +87,12 @@ class Head(Accountable):
         return linear_account(variants, row, self.weights * scale, self.weights * usual, self.intercept)
 
     def everywhere(self, view: GraphView) -> Array:
-        """(N,) f of every node."""
+        """(N,) f of every node, kept for the next explanation."""
+        return view.kept(
+            (self.hops, self.unit, self.intercept, self.coefficient.tobytes()), lambda: self._worked_out(view)
+        )
+
+    def _worked_out(self, view: GraphView) -> Array:
         f = np.asarray(view.graph.x @ self.weights, dtype=np.float64).ravel()
         for _ in range(self.hops):
             f = view.adjacency @ f
@@ -191,8 +197,17 @@ def score_heads(heads: Sequence[Head], table: FeatureTable) -> FloatArray:
     """(N, M) scores of heads on the same features, in one product."""
     coefficients = fitting_columns(np.stack([head.coefficient for head in heads], axis=1), table.z)
     intercepts = np.array([head.intercept for head in heads])
-    inverse = table.inverse if heads[0].unit else None
-    return _decision(table.z, coefficients, intercepts, inverse).astype(np.float32)
+    found = np.empty((table.z.shape[0], len(heads)), dtype=np.float32)
+    blocks = row_blocks(len(found))
+    fill(found, _decision_rows, blocks, table.z, coefficients, intercepts, heads[0].unit)
+    return found
+
+
+def _decision_rows(
+    block: slice, z: Features, coefficients: npt.NDArray[Any], intercepts: Array, unit: bool
+) -> Array:
+    rows = part_of(z, block)
+    return _decision(rows, coefficients, intercepts, inverse_norms(rows) if unit else None)
 
 
 def dense_rows(z: Features, nodes: IntArray, unit: bool) -> Array:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gadcore.detectors.arrays import SavedModel, load_arrays
 from gadcore.detectors.base import BOTH, NO_LABELS, NORMAL_ONLY, Detector
-from gadcore.detectors.specs import PARAMETERS, Parameters
+from gadcore.detectors.specs import PARAMETERS, Parameters, check_names
 from gadcore.errors import ModelError
 
 if TYPE_CHECKING:
@@ -78,12 +77,7 @@ def detector_class(name: str) -> type[Detector]:
 def make_detector(name: str, **params: Any) -> Detector:
     """A detector with these parameters; unknown ones are named together with those that exist."""
     cls = detector_class(name)
-    known = signature(cls).parameters
-    unknown = sorted(set(params) - set(known))
-    if unknown:
-        raise ModelError(
-            f"The model {name!r} has no parameter {', '.join(unknown)}. It has: {', '.join(known)}."
-        )
+    check_names(name, params)
     return cls(**params)
 
 

@@ -5,8 +5,12 @@ The classes have the same keywords with the same defaults, in the same order; a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+from gadcore.errors import UsageError
+from gadcore.settings import MOST_SEED
 
 
 @dataclass(frozen=True)
@@ -19,11 +23,27 @@ class Parameter:
     help: str = ""
     options: tuple[Any, ...] = ()
     least: float | None = None
+    also: tuple[Any, ...] = ()  # values that it may have beside those of its kind
 
     @property
     def title(self) -> str:
         """What it is called on a screen; a name without words speaks for itself."""
         return self.words or self.name.rstrip("_").replace("_", " ").capitalize()
+
+    def expected(self, value: Any) -> str:
+        """What a value should have been; "" where it can be used."""
+        if self.default is None or value in (self.default, *self.options, *self.also):
+            return ""
+        if self.options and all(isinstance(option, str) for option in self.options):
+            return f"one of {', '.join(self.options)}"
+        if isinstance(self.default, str) and not self.options:
+            return "" if isinstance(value, str) else "a word"
+        if isinstance(self.default, bool):
+            return "" if isinstance(value, bool) else "true or false"
+        kind = int if isinstance(self.default, int) else int | float
+        least = self.least or 0
+        usable = isinstance(value, kind) and not isinstance(value, bool) and least <= value < float("inf")
+        return "" if usable else f"a {'whole ' * (kind is int)}number, {least:g} or more"
 
 
 Parameters = tuple[Parameter, ...]
@@ -36,7 +56,11 @@ def but(parameters: Parameters, **defaults: Any) -> Parameters:
 
 SEED = Parameter("seed", 0)
 ENCODER = Parameter(
-    "encoder", "gcn", "Encoder", "How a node hears its neighbours.", ("gcn", "sage", "gat", "appnp")
+    "encoder",
+    "gcn",
+    "Encoder",
+    "How a node hears its neighbours (mlp: not at all).",
+    ("gcn", "sage", "gat", "appnp", "mlp"),
 )
 LAMBDA = Parameter(
     "lambda_",
@@ -62,9 +86,14 @@ EPOCHS = Parameter(
 )
 LR = Parameter("lr", 1e-3, "Learning rate", "Step size of Adam.", least=0.0)
 WEIGHT_DECAY = Parameter("weight_decay", 0.0)
-PATIENCE = Parameter("patience", 100)
+PATIENCE = Parameter("patience", 100, also=(None,))  # None: training never stops early
 FOLDS = Parameter(
-    "folds", 5, "Folds", "Parts of the labels held out in turn for the out-of-fold figures.", least=2
+    "folds",
+    5,
+    "Folds",
+    "Parts of the labels held out in turn for the out-of-fold figures.",
+    least=2,
+    also=(0,),
 )
 WARM_EPOCHS = Parameter("warm_epochs", 50)
 DEVICE, THREADS = Parameter("device", "auto"), Parameter("threads", None)
@@ -107,3 +136,24 @@ PARAMETERS: dict[str, Parameters] = {
     "isolation-forest": (SEED, TREES, Parameter("sample", 256)),
     "label-propagation": (SEED, Parameter("alphas", None), Parameter("steps", 50), FOLDS),
 }
+
+
+def check_names(model: str, values: Mapping[str, Any]) -> None:
+    """UsageError for a parameter that the model lacks; those it has are named."""
+    known = [p.name for p in PARAMETERS[model]]
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise UsageError(
+            f"The model {model!r} has no parameter {', '.join(unknown)}. It has: {', '.join(known)}."
+        )
+
+
+def check(model: str, values: Mapping[str, Any]) -> None:
+    """Stop before anything is begun with a parameter that the model lacks, or a value it cannot use."""
+    check_names(model, values)
+    known = {p.name: p for p in PARAMETERS[model]}
+    for name, value in values.items():
+        if expected := known[name].expected(value):
+            raise UsageError(f"The parameter {name} of {model!r} is {value!r}. Expected: {expected}.")
+    if not 0 <= values.get("seed", 0) <= MOST_SEED:
+        raise UsageError(f"The seed is {values['seed']}. Expected: a whole number from 0 to {MOST_SEED}.")

@@ -10,19 +10,22 @@ rescales v and u by √((d+1)/(d+1−w)). So all variants are columns of one pro
 from __future__ import annotations
 
 import sys
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.detectors.arrays import compact, dense, inverse_norms, normalised_adjacency
-from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.detectors.arrays import dense, inverse_norms, normalised_adjacency, one_hop, sum_of
+from gadcore.engine import each, kept_all, part_of, row_blocks
+from gadcore.graph import Features, FloatArray, Graph, IntArray
 from gadcore.shelf import Shelf
 
 Array = npt.NDArray[np.float64]
 
 KEPT = 4  # graphs whose products stay in memory
+SCORES = 8  # of all nodes, by the parts of models, that stay with a graph
 DENSE_LIMIT = 2e8  # entries of ÂᵏX up to which norms and means of all rows are worked out
 EDGE_BUDGET = 6e7  # multiplications spent on the variants of a damped walk
 STOP = 10  # steps: members walk 10, 20 or 30, and a walk is kept at each such stop
@@ -34,8 +37,10 @@ class GraphView:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._norms: list[Array] = []
-        self._means: list[tuple[Array, Array]] = []  # of plain and of unit rows
+        self._means: list[Sequence[Array]] = []  # of plain and of unit rows
+        self._z = graph.x  # ÂᵏX of the last k that was looked at
         self._walked: dict[tuple[float, int], Array] = {}
+        self.kept = Shelf(SCORES).get
 
     @cached_property
     def adjacency(self) -> Any:
@@ -69,15 +74,13 @@ class GraphView:
         return self._walked[key]
 
     def _prepare(self, hops: int) -> None:
-        if len(self._norms) > hops:
-            return
-        z = self.graph.x
-        self._norms, self._means = [], []
-        for hop in range(max(hops, 3) + 1):
-            z = compact(self.adjacency @ z) if hop else z
-            inverse = inverse_norms(z)
+        while (hop := len(self._norms)) <= hops:
+            if hop:
+                self._z = one_hop(self.graph, self.adjacency, self._z, hop)
+            names = (f"x{hop}-inverse", f"x{hop}-mean", f"x{hop}-unit-mean")
+            inverse, *means = kept_all(self.graph, names, partial(_length_and_means, self._z))
             self._norms.append(inverse)
-            self._means.append((_mean(z, np.ones(len(inverse))), _mean(z, inverse)))
+            self._means.append(means)
 
 
 class Variants:
@@ -217,5 +220,12 @@ def view_of(graph: Graph) -> GraphView:
     return _VIEWS.get(graph.fingerprint, lambda: GraphView(graph))
 
 
-def _mean(z: Any, weights: Array) -> Array:
-    return np.asarray(z.T @ weights, dtype=np.float64).ravel() / len(weights)
+def _length_and_means(z: Features) -> tuple[Array, Array, Array]:
+    """(N,) inverse length of each row, (D,) mean of plain and of unit rows."""
+    inverse, blocks = inverse_norms(z), row_blocks(z.shape[0])
+    plain, unit = (sum_of(each(_sums, blocks, z, own)) for own in (np.ones(len(inverse)), inverse))
+    return inverse, plain / len(inverse), unit / len(inverse)
+
+
+def _sums(block: slice, z: Features, weights: Array) -> Array:
+    return np.asarray(part_of(z, block).T @ weights[block], dtype=np.float64).ravel()

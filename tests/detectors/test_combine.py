@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadcore.detectors.accounts import LEVELS, Share
 from gadcore.detectors.base import BOTH
 from gadcore.detectors.heads import Head
 from gadcore.detectors.plus.combine import (
@@ -19,6 +20,13 @@ from gadcore.metrics import auc, percentile_ranks
 
 def test_percentile_among_counts_ties_half():
     assert percentile_among(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0.0, 2.0, 5.0])).tolist() == [0, 0.5, 1]
+
+
+def test_percentiles_of_a_large_graph_rest_on_a_part_of_the_scores():
+    scores = np.random.default_rng(0).normal(size=3 * LEVELS).astype(np.float32)
+    share = Share(None, 1.0, scores, ranked=True)
+    assert len(share.levels[0]) == LEVELS
+    assert np.abs(share.percentile(scores) - percentile_ranks(scores)).max() < 1e-4
 
 
 def test_percentile_between_agrees_with_the_ranks_and_forgives_rounding():

@@ -97,19 +97,12 @@ def test_too_few_rounds_are_a_clear_error(planted, planted_labels):
 
 
 @pytest.mark.parametrize(
-    ("columns", "sparse", "entries", "suits"),
-    [
-        (300, False, 10**9, True),
-        (1001, False, 10**9, False),
-        (300, True, 10**9, False),
-        (300, False, 1000, False),
-    ],
+    ("columns", "sparse", "suits"), [(300, False, True), (1001, False, False), (300, True, False)]
 )
-def test_an_plus_takes_trees_where_attributes_are_dense_and_can_be_held(
-    planted, monkeypatch, columns: int, sparse: bool, entries: int, suits: bool
+def test_an_plus_takes_trees_where_attributes_are_dense_and_not_too_many(
+    planted, columns: int, sparse: bool, suits: bool
 ) -> None:
     graph, _ = planted
-    monkeypatch.setattr(trees, "ENTRIES", entries)
     x = np.tile(np.asarray(graph.x, dtype=np.float32), (1, columns // graph.n_features + 1))[:, :columns]
     wide = replace(graph, x=sp.csr_array(x) if sparse else x, feature_names=tuple(map(str, range(columns))))
     assert trees.suits_trees(wide) == suits

@@ -140,9 +140,12 @@ def propagated_shares(
     n, m = adjacency.shape[0], weights.shape[1]
     start = np.zeros((n, 2 * m))
     start[nodes] = np.hstack([weights * (y == 0)[:, None], weights * (y == 1)[:, None]])
-    mass = start
+    mass, stays = start, (1 - alpha) * start
+    step = adjacency.astype(np.float64)  # once, or every product would do it
     for _ in range(steps):
-        mass = alpha * (adjacency @ mass) + (1 - alpha) * start
+        mass = step @ mass
+        mass *= alpha
+        mass += stays
     # A trace of both classes: a node that hardly any mass reaches stays near ½ instead of at an extreme.
     trace = TRACE * mass.sum(axis=0, keepdims=True) / n
     normal, anomalous = np.split(mass + trace, 2, axis=1)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import torch
 
 from gadcore.errors import ModelError
+
+logger = logging.getLogger("gadcore.detectors")
+T = TypeVar("T")
+CPU = torch.device("cpu")
 
 
 def pick_device(name: str = "auto") -> torch.device:
@@ -21,6 +27,18 @@ def pick_device(name: str = "auto") -> torch.device:
     if not present[kind]:
         raise ModelError(f"This computer has no {kind} device that torch can use. Use 'auto' or 'cpu'.")
     return torch.device(name)
+
+
+def where_it_fits(device: torch.device, work: Callable[[torch.device], T]) -> T:
+    """Work on a device; where its memory does not suffice, on the processor, and say so in the log."""
+    try:
+        return work(device)
+    except torch.OutOfMemoryError as error:
+        if device == CPU:
+            raise
+        logger.warning("%s has too little memory (%s): going on with the processor, in blocks", device, error)
+    torch.cuda.empty_cache()
+    return work(CPU)
 
 
 @contextmanager

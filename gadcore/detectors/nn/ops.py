@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 from torch import Tensor
@@ -100,7 +101,7 @@ class DenseMatrix:
 
     def __init__(self, matrix: Any, device: torch.device) -> None:
         self.shape: tuple[int, int] = matrix.shape
-        self.tensor = torch.tensor(np.asarray(matrix, dtype=np.float32), device=device)
+        self.tensor = _tensor_of(np.asarray(matrix, dtype=np.float32)).to(device)
 
     def transposed(self, dense: Tensor) -> Tensor:
         return self.tensor.T @ dense
@@ -110,6 +111,13 @@ class DenseMatrix:
 
 
 Matrix = SparseMatrix | DenseMatrix
+
+
+def _tensor_of(array: npt.NDArray[np.float32]) -> Tensor:
+    """The array as a tensor that is only read: a memory-mapped one stays where it is."""
+    with warnings.catch_warnings():  # that one may not write to it
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.from_numpy(np.ascontiguousarray(array))
 
 
 def product_cost(matrix: Features) -> float:

@@ -51,7 +51,7 @@ class Domain:
     """A graph ready for training on a device: Â once, fields on demand."""
 
     def __init__(self, graph: Graph, device: torch.device, columns: tuple[str, ...] | None = None) -> None:
-        self.graph, self.device = graph, device
+        self.graph, self.device, self.columns = graph, device, columns
         x = graph.x if columns is None else aligned_attributes(graph, columns)
         self.x = x if sp.issparse(x) else np.asarray(x, dtype=np.float32)
         self._whole: dict[int, Field] = {}
@@ -169,10 +169,11 @@ class Field:
         """ÂX at S_{L−1} when a product with it is cheaper; never for a single pass over the whole graph."""
         if self.whole:
             return None
+        if not sp.issparse(self.domain.x):  # the rows of X that count may be all: they are not copied
+            rows = self.domain.adjacency[self.shells[-2]]
+            return to_matrix(rows @ self.domain.x, self.domain.device)
         block, x = self._slice(self.hops - 1), self._rows(self.shells[-1])
         direct = product_cost(x) + block.nnz
-        if not sp.issparse(x):
-            return to_matrix(block @ x, self.domain.device)
         known_to_pay = product_cost(np.broadcast_to(np.float32(0), (block.shape[0], x.shape[1]))) < direct
         work = float(np.diff(x.indptr)[block.indices].sum())
         if not known_to_pay and work > AGGREGATE_BUDGET:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.graph import IntArray
-from gadcore.metrics import auc, auc_error, percentile_ranks
+from gadcore.metrics import auc, auc_error, rank_levels
 
 Array = npt.NDArray[np.float64]
 
@@ -44,14 +44,6 @@ def percentile_among(reference: npt.NDArray[Any], values: npt.NDArray[Any]) -> A
 def percentile_between(reference: npt.NDArray[Any], values: npt.NDArray[Any]) -> Array:
     """The percentile ranks of ``reference``, interpolated: a value off by a rounding error keeps its rank."""
     return np.asarray(np.interp(values, *rank_levels(reference)))
-
-
-def rank_levels(scores: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Array]:
-    """Distinct scores, ascending, and the percentile rank of each."""
-    levels, place = np.unique(scores, return_inverse=True)
-    ranks = np.zeros(len(levels))
-    ranks[place] = percentile_ranks(scores)
-    return levels, ranks
 
 
 def member_weights(

@@ -2,10 +2,12 @@
 
     both labels        linear, standard, background, smoothed and propagation members, diffused ones where
                        attributes are sparse, boosted trees where attributes are few and dense or anomalous
-                       labels many, and the paper's hypersphere for three λ
+                       labels many, forests where links give attributes, and the paper's hypersphere for
+                       three λ
     normal labels      as without labels, and linear heads that tell normal nodes from unlabelled ones
     anomalous labels   linear heads that tell the anomalous nodes from unlabelled ones
-    no labels          unusual attributes, unlike its neighbours, unusual neighbourhood
+    no labels          unusual attributes, unlike its neighbours, unusual neighbourhood, and nodes at which a
+                       view of the graph is loud
 
 Members are judged on ``validation``, else out of fold, else they keep their prior weight. ``embedding_`` is
 that of the sphere with the highest weight; without one it is the leading directions of Â²X (graph_cache.py),
@@ -29,8 +31,9 @@ The score of node v is Σ_j weight_j · percentile of member{j}.scores[v] within
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -44,7 +47,6 @@ from gadcore.detectors.plus.combine import (
     Array,
     member_weights,
     percentile_between,
-    rank_levels,
     unseen_ranks,
     weighted_spread,
 )
@@ -113,6 +115,23 @@ class AnPlus(Detector):
         for member, weight in zip(self.members_, self.weights_):
             total += weight * percentile_between(member.scores, member.score_new(cache))
         return total.astype(np.float32)
+
+    def carried_to(self, graph: Graph) -> Self:
+        """Each member as it is, ranked among the nodes that are there now."""
+        other, cache = copy(self), GraphCache(graph)
+        other.history_, other.out_of_fold_ = [], None
+        other.members_ = [member.carried_to(cache) for member in self.members_]
+        ranks = np.stack([percentile_ranks(member.scores) for member in other.members_])
+        other.scores_ = (self.weights_ @ ranks).astype(np.float32)
+        other.spread_ = weighted_spread(self.weights_, ranks).astype(np.float32)
+        if self.spheres_ is not None:
+            row = heaviest(other.members_, self.weights_, self.spheres_)
+            other.embedding_ = self.spheres_.on(graph).embedding(row)
+        else:
+            z = cache.table(2).z
+            other.embedding_ = leading_directions(z, 2, self.seed).embed(z)
+            other.centre_ = other.embedding_.mean(axis=0)
+        return other
 
     def member_rows(self) -> list[dict[str, Any]]:
         """Members with their weight and AUC, heaviest first."""
@@ -204,7 +223,7 @@ def shares(saved: SavedModel) -> list[Share]:
     for j, row in enumerate(saved.state["members"]):
         slot, kind = Slot(saved, j), kind_of(row)
         member, scores = None if kind is None else kind.read(slot), slot.get("scores")
-        found.append(Share(member, float(row["weight"]), scores, rank_levels(scores)))
+        found.append(Share(member, float(row["weight"]), scores, ranked=True))
     return found
 
 

@@ -27,8 +27,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from gadcore.detectors.arrays import compact, inverse_norms, normalised_adjacency
+from gadcore.detectors.arrays import inverse_norms, normalised_adjacency, one_hop, sum_of
 from gadcore.detectors.heads import FeatureTable, fitting_columns
+from gadcore.engine import each, fill, part_of, row_blocks
 from gadcore.graph import Features, FloatArray, Graph
 from gadcore.shelf import Shelf
 
@@ -61,7 +62,8 @@ class GraphCache:
     def table(self, hops: int) -> FeatureTable:
         """ÂᵏX as heads see it."""
         while len(self._tables) <= hops:
-            self._tables.append(FeatureTable(compact(self.adjacency @ self._tables[-1].z)))
+            before, own = self._tables[-1].z, len(self._tables)
+            self._tables.append(FeatureTable(one_hop(self.graph, self.adjacency, before, own)))
         return self._tables[hops]
 
     def powers(self, hops: int) -> list[Features]:
@@ -101,25 +103,52 @@ class Directions:
 
     def embed(self, z: Features) -> FloatArray:
         """(N, r), of ÂᵏX."""
-        found = np.asarray(z @ fitting_columns(self.components, z)) * inverse_norms(z)[:, None]
-        return found.astype(np.float32)
+        components = fitting_columns(self.components, z)
+        found = np.empty((z.shape[0], components.shape[1]), dtype=np.float32)
+        fill(found, _unit_products, row_blocks(z.shape[0]), z, components)
+        return found
 
 
 def leading_directions(z: Features, hops: int, seed: int) -> Directions:
     """Randomised SVD (Halko et al. 2011) of the unit rows of ÂᵏX; deterministic for a seed."""
-    scale = inverse_norms(z)[:, None]
+    n, blocks = z.shape[0], row_blocks(z.shape[0])
     rank = max(1, min(DIRECTIONS, min(z.shape) - 1))
     rng = np.random.default_rng(seed)
     sketch: npt.NDArray[Any] = rng.normal(size=(z.shape[1], min(rank + OVERSAMPLING, z.shape[1])))
     for _ in range(POWER_STEPS):
-        sketch, _ = np.linalg.qr(np.asarray(z.T @ (scale * (scale * np.asarray(z @ sketch)))))
-    small = scale * np.asarray(z @ sketch)  # (N, r + oversampling)
-    values, vectors = np.linalg.eigh(small.T @ small)
+        sketch, _ = np.linalg.qr(sum_of(each(_power_step, blocks, z, sketch)))
+    values, vectors = np.linalg.eigh(sum_of(each(_gram, blocks, z, sketch)))
     basis = sketch @ vectors[:, np.argsort(-values)[:rank]]
-    coordinates = scale * np.asarray(z @ basis)
-    deviation = coordinates.std(axis=0)
+    mean = sum_of(each(_sums, blocks, z, basis)) / n
+    deviation = np.sqrt(sum_of(each(_squares, blocks, z, basis, mean)) / n)
     # One-hot columns of two attributes have equal sums: that direction is rounding noise, not to be whitened.
     kept = deviation > FLOOR * max(float(deviation.max()), 1e-9)
     if not kept.any():
         return Directions(hops, basis[:, :1].astype(np.float32))
     return Directions(hops, (basis[:, kept] / deviation[kept]).astype(np.float32))
+
+
+def _unit_products(block: slice, z: Features, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Unit rows of a block times the weights."""
+    rows = part_of(z, block)
+    return np.asarray(np.asarray(rows @ weights) * inverse_norms(rows)[:, None])
+
+
+def _power_step(block: slice, z: Features, sketch: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    rows = part_of(z, block)
+    scale = inverse_norms(rows)[:, None]
+    return np.asarray(rows.T @ (scale * (scale * np.asarray(rows @ sketch))))
+
+
+def _gram(block: slice, z: Features, sketch: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    small = _unit_products(block, z, sketch)  # (n, r + oversampling)
+    return np.asarray(small.T @ small)
+
+
+def _sums(block: slice, z: Features, basis: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.asarray(_unit_products(block, z, basis).sum(axis=0))
+
+
+def _squares(block: slice, z: Features, basis: npt.NDArray[Any], mean: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    away = _unit_products(block, z, basis) - mean
+    return np.asarray(np.multiply(away, away, out=away).sum(axis=0))

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gadcore.detectors.base import OnEpoch, Progress
 from gadcore.detectors.held_out import assign_folds, fold_count, folds_of
-from gadcore.detectors.nn.devices import pick_device
+from gadcore.detectors.nn.devices import pick_device, where_it_fits
 from gadcore.detectors.nn.pretraining import pretrain
 from gadcore.detectors.nn.receptive_field import Domain, Field, attribute_columns
 from gadcore.detectors.nn.training import Schedule, Values, train
@@ -58,6 +58,20 @@ def fit_spheres(
     ``warm_start`` continues from earlier members for ``options.warm_epochs``; it is ignored (a cold fit) when
     it lacks one of the specs, or has other attributes, sizes or folds.
     """
+    given = (graph, labels, specs, options, validation, warm_start, on_epoch)
+    return where_it_fits(pick_device(options.device), lambda device: _fit_on(device, *given))
+
+
+def _fit_on(
+    device: torch.device,
+    graph: Graph,
+    labels: Labels,
+    specs: Sequence[SphereSpec],
+    options: SphereOptions,
+    validation: Labels | None,
+    warm_start: FittedSpheres | None,
+    on_epoch: OnEpoch | None,
+) -> FittedSpheres:
     earlier = warm_start if warm_start and _continues(warm_start, graph, specs, options) else None
     assigned: dict[str, int] = {}
     if validation is None:
@@ -66,8 +80,8 @@ def fit_spheres(
             graph, labels, options.folds, seed=specs[0].seed, one_class=options.one_class, previous=previous
         )
     if earlier and validation is None and fold_count(assigned) != fold_count(earlier.fold_of):
-        return fit_spheres(graph, labels, specs, options, on_epoch=on_epoch)
-    job = _Job(_domain(graph, options, earlier), labels, options, assigned, validation, earlier, on_epoch)
+        return _fit_on(device, graph, labels, specs, options, None, None, on_epoch)
+    job = _Job(_domain(graph, device, earlier), labels, options, assigned, validation, earlier, on_epoch)
     groups: list[Group] = []
     auc, history = np.full(len(specs), np.nan), list[Progress]()
     for rows in _architectures(specs):
@@ -120,7 +134,7 @@ class _Job:
     ) -> tuple[SphereBatch, list[Progress]]:
         """First weights and centres: an earlier fit's, or drawn (and pre-trained for the N-variant)."""
         if self.earlier:
-            return self.earlier.sphere_of(specs, folds=self.folds > 0), []
+            return self.earlier.sphere_of(specs, folds=self.folds > 0).on(self.domain.device), []
         encoder = encoder_of(specs[0], self.options)
         weights = encoder.initialise(self.domain, [spec.seed for spec in specs])
         history: list[Progress] = []
@@ -185,9 +199,8 @@ def _continues(
     )
 
 
-def _domain(graph: Graph, options: SphereOptions, earlier: FittedSpheres | None) -> Domain:
+def _domain(graph: Graph, device: torch.device, earlier: FittedSpheres | None) -> Domain:
     """Keep the earlier fit's arrays when it was on the same graph object."""
-    device = pick_device(options.device)
     if earlier and earlier.domain and earlier.domain.graph is graph and earlier.domain.device == device:
         return earlier.domain
     return Domain(graph, device)

@@ -25,12 +25,13 @@ import torch
 
 from gadcore.detectors.base import Progress
 from gadcore.detectors.held_out import on_own_scale
+from gadcore.detectors.nn.devices import where_it_fits
 from gadcore.detectors.nn.encoders import Encoder, make_encoder
 from gadcore.detectors.nn.receptive_field import Domain
 from gadcore.detectors.sphere.objective import SphereBatch
 from gadcore.graph import FloatArray, Graph
 
-CELLS = 2**26  # floats of one layer that scoring holds at a time (256 MiB)
+CELLS = 2**25  # floats of one layer that scoring holds at a time (128 MiB)
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,10 @@ class FittedSpheres:
         device = self.groups[0].sphere.centres.device
         return self._scores(Domain(graph, device, self.columns))
 
+    def on(self, graph: Graph) -> FittedSpheres:
+        """The same spheres with another graph to embed."""
+        return replace(self, domain=Domain(graph, self.groups[0].sphere.centres.device, self.columns))
+
     def arrays(self, *, folds: bool = True) -> dict[str, npt.NDArray[Any]]:
         """m{i}.<weight>, m{i}.centre and, for warm starts, m{i}.fold{f}.<weight>, m{i}.fold{f}.centre."""
         found: dict[str, npt.NDArray[Any]] = {}
@@ -213,7 +218,17 @@ def _with_prefix(arrays: dict[str, npt.NDArray[Any]], prefix: str) -> dict[str, 
 
 
 def _score_all(sphere: SphereBatch, members: list[int], domain: Domain) -> FloatArray:
-    """(m, N): layer by layer over the whole graph, as many members at a time as memory allows."""
+    """(m, N) scores of all nodes, on the device of the domain or, where it is too small, on the processor."""
+
+    def work(device: torch.device) -> FloatArray:
+        there = domain if device == domain.device else Domain(domain.graph, device, domain.columns)
+        return _score_there(sphere.on(device), members, there)
+
+    return where_it_fits(domain.device, work)
+
+
+def _score_there(sphere: SphereBatch, members: list[int], domain: Domain) -> FloatArray:
+    """Layer by layer over the whole graph, as many members at a time as memory allows."""
     wide = max(sphere.encoder.width, sphere.encoder.k)
     step = max(1, CELLS // max(1, domain.graph.n_nodes * wide))
     field = domain.whole(sphere.encoder.hops)

@@ -60,6 +60,13 @@ class SphereBatch:
         """(M, n) squared distances to the centre."""
         return (self.embed(field) - self.centres[:, None, :]).square().sum(dim=2)
 
+    def on(self, device: torch.device) -> SphereBatch:
+        """The same on a device."""
+        if self.centres.device == device:
+            return self
+        members = [self.member(index) for index in range(self.weights.count)]
+        return SphereBatch.from_members(self.encoder, members, device)
+
     def select(self, members: Sequence[int]) -> SphereBatch:
         return SphereBatch(self.encoder, self.weights.select(members), self.centres[list(members)])
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.diffused import Diffused
+from gadcore.detectors.plus.members.forest import LinkForest
 from gadcore.detectors.plus.members.linear import Background, Linear, Standard
+from gadcore.detectors.plus.members.loud import Loud
 from gadcore.detectors.plus.members.propagation import Propagation
 from gadcore.detectors.plus.members.smoothed import Smoothed
 from gadcore.detectors.plus.members.sphere import Sphere
@@ -18,6 +20,7 @@ KINDS: tuple[type[Member], ...] = (  # in the order of their fits
     Attributes,
     Residual,
     UnusualNeighbourhood,
+    Loud,
     Linear,
     Standard,
     Background,
@@ -25,6 +28,7 @@ KINDS: tuple[type[Member], ...] = (  # in the order of their fits
     Propagation,
     Diffused,
     Trees,
+    LinkForest,
     Sphere,
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
@@ -78,6 +78,10 @@ class Member(Accountable):
     def score_new(self, cache: GraphCache) -> FloatArray:
         """(N',) the member's own score of every node of a grown graph."""
         raise NotImplementedError
+
+    def carried_to(self, cache: GraphCache) -> Self:
+        """The member with its own scores of another version of the graph."""
+        return replace(self, scores=self.score_new(cache), ranks=None)
 
     @property
     def part(self) -> Accountable:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +22,8 @@ from gadcore.detectors.plus.members.linear import Headed, Linear
 from gadcore.detectors.surroundings import Variants
 from gadcore.graph import FloatArray
 
+SMOOTHED = (2, 3)  # hops of the linear members that are
+
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(Headed):
@@ -35,18 +36,25 @@ class Smoothed(Headed):
 
     @classmethod
     def plan(cls, bench: Bench) -> list[PlannedFit]:
-        return [PlannedFit(partial(cls._fit, hops)) for hops in (2, 3)]
+        return [PlannedFit(cls._fit, reports=len(SMOOTHED))]
 
     @classmethod
-    def _fit(cls, hops: int, bench: Bench, done: Sequence[Member]) -> list[Member]:
-        source = next(m for m in done if type(m) is Linear and m.head.hops == hops)
-        offset = float(source.scores.mean())
-        centred = np.stack([source.scores - offset, *(f - f.mean() for f in source.fold_scores)], axis=1)
-        spread = damped(bench.cache.walk, centred, LONG)
+    def _fit(cls, bench: Bench, done: Sequence[Member]) -> list[Member]:
+        """All in one walk: its steps wait for memory, whatever the number of columns."""
+        sources = [m for m in done if type(m) is Linear and m.head.hops in SMOOTHED]
+        centred = [own - own.mean() for m in sources for own in (m.scores, *m.fold_scores)]
+        spread = damped(bench.cache.walk, np.stack(centred, axis=1), LONG)
+        return [
+            cls._of(bench, source, own)
+            for source, own in zip(sources, np.split(spread, len(sources), axis=1))
+        ]
+
+    @classmethod
+    def _of(cls, bench: Bench, source: Linear, spread: FloatArray) -> Member:
         ranks = bench.judge.ranks(spread[:, 0], list(spread[:, 1:].T))
-        name, scores = f"smoothed {source.name}", spread[:, 0].copy()
+        name, scores, offset = f"smoothed {source.name}", spread[:, 0].copy(), float(source.scores.mean())
         bench.report_ranking(name, scores)
-        return [cls(name=name, scores=scores, ranks=ranks, head=source.head, offset=offset)]
+        return cls(name=name, scores=scores, ranks=ranks, head=source.head, offset=offset)
 
     def score_new(self, cache: GraphCache) -> FloatArray:
         centred = self.head.scores(cache.table(self.head.hops).z) - self.offset

@@ -1,7 +1,8 @@
 """Members of ``an+`` while no node is known to be anomalous: what is unusual. No label is used.
 
 attributes      ||z_v − z̄||²            z: standardised columns of dense X, unit rows of sparse X
-residual        ||z_v − z̄_N(v)||²       against the mean of the neighbours (isolated nodes: the median)
+residual        ||z_v − z̄_N(v)||²       against the mean of the neighbours (isolated nodes: the median);
+                                         not where links give attributes
 neighbourhood   ||e_v − ē||²             e: leading whitened directions of Â²X (graph_cache.py)
 
 Parts of the first two are squares, column by column; of the third, by its gradient from the zero baseline.
@@ -12,8 +13,9 @@ directions (D, r) and directions.centre (r,).
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,13 +33,16 @@ from gadcore.detectors.arrays import (
     row_squares,
 )
 from gadcore.detectors.base import NO_LABELS, NORMAL_ONLY
-from gadcore.detectors.plus.bench import Bench
+from gadcore.detectors.plus.bench import Bench, Judge
 from gadcore.detectors.plus.combine import Array
 from gadcore.detectors.plus.graph_cache import Directions, GraphCache
 from gadcore.detectors.plus.members.base import Member, PlannedFit, Slot
 from gadcore.detectors.plus.members.linear import SOME
 from gadcore.detectors.surroundings import Variants
+from gadcore.engine import Csr, fill, kept, part_of, row_blocks, rows_of
 from gadcore.graph import Features, FloatArray, Graph, IntArray
+
+LINKED = 3.0  # how much the attributes count beside the neighbourhood, where links give attributes
 
 
 @dataclass(frozen=True)
@@ -56,37 +61,58 @@ class Scale:
         middle = np.asarray(_unit(graph.x).mean(axis=0), dtype=np.float32).ravel()
         return cls(True, middle, np.ones(graph.n_features, dtype=np.float32))
 
-    def rows(self, graph: Graph) -> Features:
-        """z of every node; the mean of unit rows is subtracted only where distances are taken."""
-        check_columns(len(self.shift), graph.n_features)
+    def rows(self, x: Features) -> Features:
+        """z of rows of X; the mean of unit rows is subtracted only where distances are taken."""
+        check_columns(len(self.shift), x.shape[1])
+        return _unit(sp.csr_array(x)) if self.unit else (dense(x) - self.shift) / self.spread
+
+    def everywhere(self, graph: Graph) -> Features:
+        """z of every node."""
         if self.unit:
-            return _unit(sp.csr_array(graph.x))
-        return (dense(graph.x) - self.shift) / self.spread
+            return self.rows(graph.x)
+        name = f"scaled-{zlib.crc32(self.shift.tobytes() + self.spread.tobytes()):08x}"
+        blocks, shape = row_blocks(graph.n_nodes), graph.x.shape
+        return kept(graph, name, shape, np.float32, lambda out: fill(out, _scaled, blocks, graph.x, self))
+
+
+def _scaled(block: slice, x: Features, scale: Scale) -> Features:
+    return scale.rows(part_of(x, block))
 
 
 def attribute_distance(scale: Scale, graph: Graph) -> FloatArray:
     """(N,) squared distance of z to its mean."""
-    z = scale.rows(graph)
+    found = np.empty(graph.n_nodes, dtype=np.float32)
+    fill(found, _distances, row_blocks(graph.n_nodes), graph.x, scale)
+    return found
+
+
+def _distances(block: slice, x: Features, scale: Scale) -> npt.NDArray[Any]:
+    z = scale.rows(part_of(x, block))
     if not scale.unit:
-        return np.asarray(np.einsum("nd,nd->n", z, z), dtype=np.float32)
+        return np.asarray(np.einsum("nd,nd->n", z, z))
     product = np.asarray(z @ scale.shift).ravel()
-    return np.asarray(row_squares(z) - 2 * product + float(scale.shift @ scale.shift), dtype=np.float32)
+    return np.asarray(row_squares(z) - 2 * product + float(scale.shift @ scale.shift))
 
 
 def neighbour_residual(scale: Scale, graph: Graph) -> FloatArray:
     """(N,) squared distance of z to the weighted mean of the neighbours."""
-    z = scale.rows(graph)
-    degree = graph.degree.astype(np.float64)
-    around = sp.diags_array(inverse(degree).astype(np.float32)) @ (graph.adjacency @ z)
-    if sp.issparse(z):
-        cross = np.asarray(z.multiply(around).sum(axis=1), dtype=np.float64).ravel()
-        distance = row_squares(z) - 2 * cross + row_squares(around)
-    else:
-        distance = np.square(z - around).sum(axis=1, dtype=np.float64)
+    degree, z = graph.degree.astype(np.float64), scale.everywhere(graph)
+    distance = np.empty(graph.n_nodes)
+    fill(distance, _residuals, row_blocks(graph.n_nodes), graph.adjacency, z, degree)
     linked = degree > 0
     if linked.any():
         distance = np.where(linked, distance, np.median(distance[linked]))
     return np.asarray(distance, dtype=np.float32)
+
+
+def _residuals(block: slice, adjacency: Csr, z: Features, degree: Array) -> Array:
+    own = part_of(z, block)
+    share = sp.diags_array(inverse(degree[block]).astype(np.float32))
+    around = share @ (rows_of(adjacency, block) @ z)
+    if not sp.issparse(own):
+        return np.asarray(np.square(own - around).sum(axis=1, dtype=np.float64))
+    cross = np.asarray(own.multiply(around).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(row_squares(own) - 2 * cross + row_squares(around))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +121,11 @@ class Unusual(Member):
 
     bases: ClassVar[tuple[str, ...]] = (NO_LABELS, NORMAL_ONLY)
 
+    counts: float = 1.0  # beside the other two; while fitting
+
     def prior(self, labels: float, basis: str, *, validated: bool = False) -> float:
         """Beside normal labels less the more of them there are."""
-        return SOME / (SOME + labels) / 3 if basis == NORMAL_ONLY else 1.0
+        return self.counts * (SOME / (SOME + labels) / 3 if basis == NORMAL_ONLY else 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,21 +249,26 @@ class UnusualNeighbourhood(Unusual):
 
 
 def _fit_unusual(bench: Bench, done: Sequence[Member]) -> list[Member]:
-    """All three; any label may judge them, for none was used."""
+    """All of them; any label may judge them, for none was used."""
     cache, judge = bench.cache, bench.judge
     if bench.directions is None or bench.embedding is None or bench.centre is None:
         return []
     scale = cache.kept("scale", lambda: Scale.of(cache.graph))
-    first = cache.kept("attributes", lambda: attribute_distance(scale, cache.graph))
-    second = cache.kept("residual", lambda: neighbour_residual(scale, cache.graph))
     third = np.square(bench.embedding - bench.centre).sum(axis=1).astype(np.float32)
     bench.report.step(float(np.mean(third)), stage="unusual nodes")
     own: dict[str, Any] = {"directions": bench.directions, "centre": bench.centre}
-    return [
-        Attributes(name="attributes", scores=first, ranks=judge.ranks(first, ()), scale=scale),
-        Residual(name="residual", scores=second, ranks=judge.ranks(second, ()), scale=scale),
-        UnusualNeighbourhood(name="neighbourhood", scores=third, ranks=judge.ranks(third, ()), **own),
-    ]
+    around = UnusualNeighbourhood(name="neighbourhood", scores=third, ranks=judge.ranks(third, ()), **own)
+    return [*_by_attributes(cache, judge, scale), around]
+
+
+def _by_attributes(cache: GraphCache, judge: Judge, scale: Scale) -> list[Member]:
+    """The distances. By what it pays and gets, a shop is not like its customers, and need not be."""
+    first = cache.kept("attributes", lambda: attribute_distance(scale, cache.graph))
+    alone = Attributes(name="attributes", scores=first, ranks=judge.ranks(first, ()), scale=scale)
+    if cache.graph.derived:
+        return [replace(alone, counts=LINKED)]
+    second = cache.kept("residual", lambda: neighbour_residual(scale, cache.graph))
+    return [alone, Residual(name="residual", scores=second, ranks=judge.ranks(second, ()), scale=scale)]
 
 
 def _unit(x: Any) -> Any:
