@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -47,6 +47,15 @@ class Dispute:
 
     node_id: str
     verdicts: dict[str, str]  # analyst -> verdict, in the order they were given
+    reasons: dict[str, str] = field(default_factory=dict)  # analyst -> reason, of those who gave one
+
+    @property
+    def said(self) -> dict[str, str]:
+        """Analyst -> verdict, with the reason behind it."""
+        return {
+            name: f"{word} ({self.reasons[name]})" if name in self.reasons else word
+            for name, word in self.verdicts.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -63,16 +72,21 @@ class Agreement:
     disputed: list[Dispute]
     settled: int  # disputes that were adjudicated, and to which nobody has objected since
     reason: str
+    reasons: dict[str, int] = field(
+        default_factory=dict
+    )  # reason -> verdicts that have it, most frequent first
 
 
 def agreement(events: Iterable[LabelEvent]) -> Agreement:
     """Report on label events that stand (nothing taken back), several per node."""
-    given, settled = by_analyst(events)
+    listed = list(events)
+    given, settled = by_analyst(listed)
+    reasons = _reasons(listed)
     analysts = Counter(name for verdicts in given.values() for name in verdicts)
     shared = {node: verdicts for node, verdicts in given.items() if len(verdicts) > 1}
     split = [node for node, verdicts in shared.items() if len(set(verdicts.values())) > 1]
     disputed = [
-        Dispute(node, {name: verdict.value for name, verdict in shared[node].items()})
+        Dispute(node, {name: verdict.value for name, verdict in shared[node].items()}, reasons.get(node, {}))
         for node in split
         if node not in settled
     ]
@@ -90,6 +104,7 @@ def agreement(events: Iterable[LabelEvent]) -> Agreement:
         disputed=disputed,
         settled=len(settled),
         reason=reason,
+        reasons=dict(Counter(text for each in reasons.values() for text in each.values()).most_common()),
     )
 
 
@@ -114,6 +129,16 @@ def by_analyst(events: Iterable[LabelEvent]) -> tuple[dict[str, dict[str, Verdic
         else:
             verdicts.pop(event.analyst, None)
     return given, set(settled)
+
+
+def _reasons(events: Iterable[LabelEvent]) -> dict[str, dict[str, str]]:
+    """Node -> analyst -> the reason for the latest verdict; of nodes and analysts with one."""
+    latest = {(event.node_id, event.analyst): event.reason for event, _ in _in_order(events)}
+    found: dict[str, dict[str, str]] = {}
+    for (node, name), reason in latest.items():
+        if reason:
+            found.setdefault(node, {})[name] = reason
+    return found
 
 
 def final_words(events: Iterable[LabelEvent]) -> dict[str, Verdict]:

@@ -9,6 +9,7 @@ the one before than ``REDRAWN`` is a different picture; it is shown as it is.
 from __future__ import annotations
 
 import logging
+import warnings
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -26,6 +27,7 @@ SAMPLE_ABOVE = 50_000  # nodes; beyond, a sample is laid out and the rest is pla
 SAMPLE = 20_000
 STEP = 0.04  # of the map's width: largest median move after a retrain
 REDRAWN = 0.5  # likeness to the map before: below it the map counts as a new picture
+PLACED_BY = 5  # nodes of the sample that place another one
 LEAST = 8  # fewer nodes than this have no neighbourhoods to speak of: PCA
 START_WIDTH = 10.0  # of the starting positions of UMAP
 
@@ -55,7 +57,7 @@ def layout(kind: str, embedding: Array, previous: FloatArray | None = None, seed
     elif len(h) > SAMPLE_ABOVE:
         drawn = _sampled(kind, h, previous, seed)
     else:
-        drawn = _draw(kind, h, previous, seed)[0]
+        drawn = _draw(kind, h, previous, seed)
     return drawn if previous is None else keep_still(drawn, previous)
 
 
@@ -101,23 +103,42 @@ def _checked(embedding: Array) -> npt.NDArray[np.float64]:
     return h
 
 
-def _draw(kind: str, h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
-    """Map and the fitted object that can place further nodes."""
+def _draw(kind: str, h: Array, previous: Array | None, seed: int) -> FloatArray:
     return (_umap if kind == "umap" else _tsne)(h, previous, seed)
 
 
-def _umap(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
+def _umap(h: Array, previous: Array | None, seed: int) -> FloatArray:
     start = pca(h) if previous is None else np.asarray(previous)
     start = (start - start.mean(axis=0)) * (START_WIDTH / max(width(start), 1e-9))
     epochs, near = 200 if previous is None else 60, min(15, len(h) - 1)
-    settings = {"n_neighbors": near, "n_epochs": epochs, "random_state": seed, "n_jobs": 1}
-    model = _umap_library().UMAP(init=start.astype(np.float32), **settings).fit(h.astype(np.float32))
-    return np.asarray(model.embedding_, dtype=np.float32), model
+    rows = h.astype(np.float32)
+    # UMAP's own search for neighbours compiles for half a minute and, below 4096 nodes, is slower too.
+    known = (*nearest(rows, rows, near), None)
+    model = _umap_library().UMAP(
+        init=start.astype(np.float32),
+        n_neighbors=near,
+        n_epochs=epochs,
+        random_state=seed,
+        n_jobs=1,
+        precomputed_knn=known,
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="precomputed_knn")  # that it cannot place further nodes
+        return np.asarray(model.fit(rows).embedding_, dtype=np.float32)
+
+
+def nearest(among: FloatArray, rows: FloatArray, k: int) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """(n, k) which of ``among`` are nearest to each row (or it itself) and how far they are."""
+    from sklearn.neighbors import NearestNeighbors
+
+    away, found = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(among).kneighbors(rows)
+    return found, away.astype(np.float32)
 
 
 @cache
 def _umap_library() -> Any:
     """UMAP with its compiled code kept on disk: the first map of a later process waits for no compiler."""
+    _import_search_uncompiled()
     import umap
     from numba.core.dispatcher import Dispatcher
 
@@ -129,7 +150,18 @@ def _umap_library() -> Any:
     return umap
 
 
-def _tsne(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]:
+def _import_search_uncompiled() -> None:
+    """Import UMAP's search for neighbours without compiling it, which takes long; it is not used here."""
+    from numba import config
+
+    before, config.DISABLE_JIT = config.DISABLE_JIT, 1
+    try:
+        import pynndescent  # noqa: F401
+    finally:
+        config.DISABLE_JIT = before
+
+
+def _tsne(h: Array, previous: Array | None, seed: int) -> FloatArray:
     from openTSNE import TSNE, initialization
 
     logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of starts as wide as a finished map
@@ -143,15 +175,17 @@ def _tsne(h: Array, previous: Array | None, seed: int) -> tuple[FloatArray, Any]
         random_state=seed,
         n_jobs=1,
     ).fit(h)
-    return np.asarray(model, dtype=np.float32), model
+    return np.asarray(model, dtype=np.float32)
 
 
 def _sampled(kind: str, h: Array, previous: Array | None, seed: int) -> FloatArray:
-    """Lay out a sample and place the other nodes by the method's own transform."""
+    """Lay out a sample; every other node is placed among those of the sample that are most like it."""
     chosen = np.zeros(len(h), dtype=bool)
     chosen[np.random.default_rng(seed).choice(len(h), SAMPLE, replace=False)] = True
-    drawn, model = _draw(kind, h[chosen], None if previous is None else previous[chosen], seed)
     plane = np.empty((len(h), 2), dtype=np.float32)
-    plane[chosen] = drawn
-    plane[~chosen] = np.asarray(model.transform(h[~chosen]), dtype=np.float32)
+    plane[chosen] = _draw(kind, h[chosen], None if previous is None else previous[chosen], seed)
+    rows = h.astype(np.float32)
+    found, away = nearest(rows[chosen], rows[~chosen], PLACED_BY)
+    near = 1.0 / (away + 1e-6)
+    plane[~chosen] = np.einsum("nk,nkc->nc", near / near.sum(axis=1, keepdims=True), plane[chosen][found])
     return plane

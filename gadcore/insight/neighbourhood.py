@@ -21,6 +21,7 @@ import numpy.typing as npt
 from gadcore.errors import InputError
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Verdict
+from gadcore.insight.edge_links import edge_links
 from gadcore.insight.positions import Batch, edges_among, positions
 from gadcore.records import Neighbourhood, ViewEdge, ViewNode
 
@@ -49,6 +50,7 @@ def neighbourhood(
     cap: int = 60,
     expanded: Iterable[Node] = (),
     *,
+    pinned: Iterable[Node] = (),
     scores: Array | None = None,
 ) -> Neighbourhood:
     """The nodes within ``hops`` of ``node``, at most ``cap`` per hop and 300 in all, with fixed positions.
@@ -56,6 +58,7 @@ def neighbourhood(
     ``percentile`` (N,) is 0..100, ``verdicts`` (N,) as in ``Labels.as_array``; either may be None.
     ``node`` and ``expanded`` are row numbers or ids. Each time a node is named in ``expanded``, up to 25
     more of its neighbours are added. ``left_out`` counts the neighbours of followed nodes not in view.
+    ``pinned`` nodes are shown wherever they are: aside, where they are not among the nodes around.
     """
     if not 1 <= hops <= MAX_HOPS:
         raise InputError(f"{hops} hops were asked for", f"1 to {MAX_HOPS} hops")
@@ -66,6 +69,7 @@ def neighbourhood(
     for start in range(0, min(cap, MAX_NODES), ROUND):
         for hop in range(1, hops + 1):
             search.add_hop(hop, min(ROUND, cap - start))
+    search.pin(_row(graph, n) for n in pinned)
     for row, times in Counter(_row(graph, n) for n in expanded).items():
         search.expand(row, STEP * times)
     return _drawn(graph, search, hops, percentile, verdicts, scores)
@@ -80,6 +84,7 @@ class _Search:
     centre: int
     hop_of: dict[int, int] = field(default_factory=dict)
     batches: list[Batch] = field(default_factory=list)
+    aside: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.distance = np.full(self.graph.n_nodes, _UNSEEN, dtype=np.int8)  # from the centre, so far as seen
@@ -104,6 +109,17 @@ class _Search:
             chosen.setdefault(int(nodes[i]), int(parents[i]))
         complete = all(whole for *_, whole in found) and len(chosen) == len(np.unique(nodes))
         self._take(chosen, hop, ring=True, complete=complete)
+
+    def pin(self, rows: Iterable[int]) -> None:
+        """Show these too, beside the others; those in view already stay where they are."""
+        self.aside = set(rows) - set(self.hop_of)
+        if not self.aside:
+            return
+        new = sorted(self.aside)
+        far = np.minimum(self.distance[new], MAX_HOPS + 1)
+        self.hop_of.update(zip(new, far.tolist()))
+        self.shown[new] = True
+        self.batches.append(Batch(new, [self.centre] * len(new), MAX_HOPS + 1, False, False, aside=True))
 
     def expand(self, row: int, count: int) -> None:
         """Add up to ``count`` more neighbours of a node in view; a node that is not in view is ignored."""
@@ -157,18 +173,18 @@ def _drawn(
     scores: Array | None,
 ) -> Neighbourhood:
     rows = np.fromiter(search.hop_of, dtype=np.int64)
-    source, target, weight, inside = _edges_within(graph, rows)
+    source, target, weight, inside = _edges_within(graph, rows, search.aside)
     place = positions(graph, search.centre, search.batches)
-    degree = np.diff(graph.adjacency.indptr)[rows]
+    degree = graph.adjacency.indptr[rows + 1] - graph.adjacency.indptr[rows]
     rank = np.zeros(len(rows)) if percentile is None else np.nan_to_num(percentile[rows])
     score = rank if scores is None else np.nan_to_num(scores[rows])
     said = [None] * len(rows) if verdicts is None else [VERDICT_OF.get(int(v)) for v in verdicts[rows]]
-    ids = [str(graph.node_ids[r]) for r in rows]
+    ids, names = graph.node_ids[rows].tolist(), graph.display_names(rows)
     attributes = _attributes(graph, rows)
     nodes = [
         ViewNode(
             node_id=ids[i],
-            name=graph.display_name(r),
+            name=names[i],
             hop=search.hop_of[r],
             degree=int(degree[i]),
             score=float(score[i]),
@@ -178,36 +194,38 @@ def _drawn(
             x=place[r][0],
             y=place[r][1],
             attributes=attributes[i],
+            aside=r in search.aside,
         )
         for i, r in enumerate(rows.tolist())
     ]
-    edges = [ViewEdge(ids[a], ids[b], float(w)) for a, b, w in zip(source, target, weight)]
+    links, told = edge_links(graph, rows[source], rows[target])
+    edges = [ViewEdge(ids[a], ids[b], float(w), t) for a, b, w, t in zip(source, target, weight, told)]
     left_out = int(np.count_nonzero((search.distance < _UNSEEN) & ~search.shown))
-    return Neighbourhood(str(graph.node_ids[search.centre]), hops, nodes, edges, left_out)
+    return Neighbourhood(str(graph.node_ids[search.centre]), hops, nodes, edges, left_out, links)
 
 
-def _edges_within(graph: Graph, rows: IntArray) -> tuple[Array, Array, Array, IntArray]:
+def _edges_within(graph: Graph, rows: IntArray, aside: set[int]) -> tuple[Array, Array, Array, IntArray]:
     """Edges between the rows (positions in ``rows``), strongest first, and how many each row has."""
     source, target, weight = edges_among(graph, rows)
     inside = np.bincount(source, minlength=len(rows))
     once = source < target
     source, target, weight = source[once], target[once], weight[once]
-    # edges of the centre (position 0) always stay
-    keep = np.lexsort((target, source, -weight, source != 0))[:MAX_EDGES]
+    # edges of the centre (position 0) and of pinned nodes always stay
+    must = np.isin(rows, [rows[0], *aside])
+    keep = np.lexsort((target, source, -weight, ~(must[source] | must[target])))[:MAX_EDGES]
     return source[keep], target[keep], weight[keep], inside
 
 
 def _attributes(graph: Graph, rows: IntArray) -> list[dict[str, str]]:
     """The first raw columns of each row as text, for the hover card; empty cells are left out."""
-    table = graph.node_table.iloc[rows, :COLUMNS]
     cards: list[dict[str, str]] = [{} for _ in rows]
-    for column in table.columns:
-        for card, value in zip(cards, table[column].tolist()):
+    for column in list(graph.node_table)[:COLUMNS]:
+        for card, value in zip(cards, graph.node_table.cells(column, rows)):
             if isinstance(value, float):
                 if value == value:
-                    card[str(column)] = f"{value:g}"
-            elif value is not None and str(value).strip():
-                card[str(column)] = str(value)
+                    card[column] = f"{value:g}"
+            elif value is not None and (text := str(value)).strip():
+                card[column] = text
     return cards
 
 

@@ -41,6 +41,7 @@ class Batch:
     hop: int
     ring: bool  # a whole hop; otherwise the neighbours of one expanded node
     complete: bool  # nothing was cut, so the set does not depend on scores or labels
+    aside: bool = False  # pinned: they stand in a column of their own
 
 
 def positions(graph: Graph, centre: int, batches: Sequence[Batch]) -> dict[int, Point]:
@@ -52,6 +53,8 @@ def positions(graph: Graph, centre: int, batches: Sequence[Batch]) -> dict[int, 
             ring = _Ring.outside(outer, batch)
             outer = ring.radius + ring.lanes * LANE
             place.update(_on_ring(graph, centre, batch, ring, place))
+        elif batch.aside:
+            place.update(_column(batch, outer))
         else:
             _around(batch, place)
     return {row: (round(x * WIDER, 1), round(y, 1)) for row, (x, y) in place.items()}
@@ -160,6 +163,15 @@ def _free_slots(angles: Sequence[float], slots: int) -> list[int]:
         out.append((want + step) % slots)
         taken[out[-1]] = True
     return out
+
+
+def _column(batch: Batch, outer: float) -> dict[int, Point]:
+    """Pinned nodes to the left of all rings, one below the other and in turn further out.
+
+    In one line an edge between two of them would run behind a third.
+    """
+    top = -LANE * (len(batch.rows) - 1) / 2
+    return {row: (-outer - LANE * (1 + 0.8 * (i % 2)), top + i * LANE) for i, row in enumerate(batch.rows)}
 
 
 def _around(batch: Batch, place: dict[int, Point]) -> None:

@@ -3,10 +3,12 @@
     model        a normal node scores, out of fold, above the median anomalous one (or an anomalous node below
                  the median normal one): the rule of confident learning (Northcutt et al. 2021) on ranks
     neighbours   most labelled neighbours have the other verdict, and more than is usual for this verdict
+    pair         the model does not rank the labels, and this verdict and one on a node like it contradict
     analysts     analysts disagree and nobody has settled it
     group        one of these holds, and the node was labelled with a group: nobody looked at it itself
 
-Nothing is claimed from a model that does not rank the labels, nor from a handful of labels.
+A model that does not rank the labels cannot tell which are wrong, nor can one with a handful of them: it does
+not speak of single verdicts, and ``unheard`` says so.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.graph import Graph, IntArray
+from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import Labels
 from gadcore.insight.agreement import Dispute
+from gadcore.insight.contradictions import contradictions
 from gadcore.metrics import auc
 
 Array = npt.NDArray[np.float64]
@@ -28,6 +31,7 @@ Array = npt.NDArray[np.float64]
 LEAST_VERDICTS = 5  # of each kind, before the model may disagree; labels of a group count by their weight
 ROUNDING = 1e-9  # weights of a group add up with an error
 LEAST_AUC = 0.7  # out of fold, likewise
+MOST_PAIRS = 5  # of contradicting verdicts
 LEAST_AROUND = 3  # labelled neighbours
 MOST = 0.75  # share of them with the other verdict
 UNSEEN = 0.25  # strength added to a doubt about a node that was labelled with a group
@@ -40,7 +44,7 @@ class Doubt:
     """One reason to look again."""
 
     node: int
-    kind: str  # model, neighbours, analysts, group
+    kind: str  # model, pair, neighbours, analysts, group
     strength: float  # 0..1
     reason: str
 
@@ -60,11 +64,15 @@ class SecondLook:
 
 
 def doubts(
-    graph: Graph, labels: Labels, out_of_fold: npt.NDArray[Any] | None, disputed: Iterable[Dispute]
+    graph: Graph,
+    labels: Labels,
+    out_of_fold: npt.NDArray[Any] | None,
+    disputed: Iterable[Dispute],
+    space: FloatArray | None = None,
 ) -> dict[int, list[Doubt]]:
-    """Node -> its doubts, most doubtful node first."""
+    """Node -> its doubts, most doubtful node first. ``space`` (N, r) tells which nodes look alike."""
     found: dict[int, list[Doubt]] = {}
-    by_model = model_doubts(labels, out_of_fold)
+    by_model = model_doubts(labels, out_of_fold) or pair_doubts(graph, labels, out_of_fold, space)
     for doubt in (*analyst_doubts(graph, disputed), *by_model, *neighbour_doubts(graph, labels)):
         found.setdefault(doubt.node, []).append(doubt)
     for node in found.keys() & labels.weight.keys():
@@ -86,17 +94,73 @@ def analyst_doubts(graph: Graph, disputed: Iterable[Dispute]) -> list[Doubt]:
     return [Doubt(v, "analysts", 1.0, f"analysts disagree: {words}") for v, words in zip(nodes, said)]
 
 
-def model_doubts(labels: Labels, out_of_fold: npt.NDArray[Any] | None) -> list[Doubt]:
-    """Labels that a model which did not see them places among the others."""
+@dataclass(frozen=True)
+class _Held:
+    """Labels that a model has scored without having seen them."""
+
+    nodes: IntArray
+    y: npt.NDArray[np.int8]
+    scores: Array
+    least: float  # weight of the labels of the rarer kind
+
+    @property
+    def few(self) -> bool:
+        return self.least < LEAST_VERDICTS - ROUNDING
+
+    @property
+    def auc(self) -> float:
+        return auc(self.y, self.scores)
+
+
+def _held(labels: Labels, out_of_fold: npt.NDArray[Any] | None) -> _Held | None:
+    """None where nothing was held out, or labels of one kind alone."""
     if out_of_fold is None:
-        return []
+        return None
     held = np.asarray(out_of_fold, dtype=np.float64)
     known = np.isfinite(held[labels.indices])
     nodes, y, weight = labels.indices[known], labels.targets[known], labels.weights[known]
-    scores = held[nodes]
     least = min(float(weight[y == 1].sum()), float(weight[y == 0].sum()))
-    if least < LEAST_VERDICTS - ROUNDING or auc(y, scores) < LEAST_AUC:
+    return _Held(nodes, y, held[nodes], least) if least else None
+
+
+def unheard(labels: Labels, out_of_fold: npt.NDArray[Any] | None) -> str:
+    """Why the model does not speak of single verdicts; empty where it does."""
+    held = _held(labels, out_of_fold)
+    if held is None:
+        return "no model has ranked labels of both kinds that it had not seen"
+    if held.auc < LEAST_AUC:
+        return (
+            f"the model ranks verdicts that it had not seen with an AUC of {held.auc:.2f} (chance is 0.50), "
+            "too poor to tell which of them are wrong"
+        )
+    return f"the model waits for {LEAST_VERDICTS} verdicts of each kind" if held.few else ""
+
+
+def pair_doubts(
+    graph: Graph, labels: Labels, out_of_fold: npt.NDArray[Any] | None, space: FloatArray | None
+) -> list[Doubt]:
+    """Verdicts on nodes that look alike and contradict each other, where the model ranks the labels badly."""
+    held = _held(labels, out_of_fold)
+    if held is None or out_of_fold is None or held.auc >= LEAST_AUC:
         return []
+    found = []
+    for pair in contradictions(labels, np.asarray(out_of_fold, dtype=np.float64), space, MOST_PAIRS):
+        both = (pair.normal, "normal", pair.anomalous), (pair.anomalous, "anomalous", pair.normal)
+        for node, word, other in both:
+            reason = (
+                f"marked {word}, but {graph.display_name(other)} is marked otherwise and looks like it: "
+                "the model cannot have both"
+            )
+            found.append(Doubt(node, "pair", 0.5 + 0.25 * pair.likeness, reason))
+    return found
+
+
+def model_doubts(labels: Labels, out_of_fold: npt.NDArray[Any] | None) -> list[Doubt]:
+    """Labels that a model which did not see them places among the others."""
+    held = _held(labels, out_of_fold)
+    if held is None or held.few or held.auc < LEAST_AUC:
+        return []
+    nodes, y, scores = held.nodes, held.y, held.scores
     normal, anomalous = scores[y == 0], scores[y == 1]
     found = []
     for node, target, score in zip(nodes, y, scores):

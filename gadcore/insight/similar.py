@@ -15,6 +15,8 @@ import numpy.typing as npt
 from gadcore.detectors.plus.members import embeds
 from gadcore.graph import IntArray
 
+_ROWS = 1 << 14  # looked at together
+_SPARE = 50  # more than are asked for, to be told apart exactly
 LITTLE = 0.25  # weight of the members with an embedding below which it is not used
 LEARNT = "in what the model has learnt (its embedding)"
 ATTRIBUTES = "in their attributes and those of their neighbours, which is what the model mostly looks at"
@@ -43,11 +45,24 @@ def space_of(
 def nearest(embedding: npt.NDArray[Any], node: int, n: int, *, among: IntArray | None = None) -> list[int]:
     """Up to ``n`` other rows nearest to ``node``, nearest first; ``among`` limits who is looked at."""
     rows = np.arange(len(embedding)) if among is None else np.asarray(among, dtype=np.int64)
-    rows = rows[rows != node]
-    if not len(rows) or n < 1:
+    n = min(n, int((rows != node).sum()))
+    if n < 1:
         return []
-    h, own = (np.asarray(embedding[which], dtype=np.float64) for which in (rows, node))
-    distance = np.square(h - own).sum(axis=1)
-    n = min(n, len(rows))
-    head = np.argpartition(distance, n - 1)[:n]
-    return [int(rows[i]) for i in head[np.lexsort((rows[head], distance[head]))]]
+    head = rows[_roughly_nearest(embedding, rows, node, n + 1 + _SPARE)]
+    head = head[head != node]
+    own = np.asarray(embedding[node], dtype=np.float64)
+    distance = np.square(np.asarray(embedding[head], dtype=np.float64) - own).sum(axis=1)
+    return [int(v) for v in head[np.lexsort((head, distance))][:n]]
+
+
+def _roughly_nearest(embedding: npt.NDArray[Any], rows: IntArray, node: int, n: int) -> IntArray:
+    """Positions in ``rows`` of the ``n`` nearest, as far as the precision of the embedding tells.
+
+    Some rows at a time, and no copy of them where all are looked at: the embedding may be a large file.
+    """
+    own, whole = np.asarray(embedding[node]), len(rows) == len(embedding)
+    distance = np.empty(len(rows), dtype=np.float32)
+    for part in (slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)):
+        away = np.asarray(embedding[part] if whole else embedding[rows[part]]) - own
+        distance[part] = np.einsum("nd,nd->n", away, away)
+    return np.argpartition(distance, n - 1)[:n] if n < len(rows) else np.arange(len(rows))

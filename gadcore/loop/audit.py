@@ -65,7 +65,7 @@ LEAST_RECALL = 0.5  # lower bound of the recall that allows stopping, unless the
 
 # docs/audit.md
 MEASURED = (
-    "Intervals aim at 95 %; in 1200 simulated sessions on three graphs, with a fast linear model, more than "
+    "Intervals aim at 95 %; in 900 simulated sessions on three graphs, with a fast linear model, more than "
     "99 % of them held the true value, whether or not anybody retrained."
 )
 

@@ -7,41 +7,48 @@ Computed once per graph by randomised range finding; numpy and scipy only, for p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gadcore.detectors.arrays import normalised_adjacency, row_normalised
-from gadcore.graph import FloatArray, Graph, IntArray
+from gadcore.detectors.arrays import normalised_adjacency, row_normalised, sum_of
+from gadcore.engine import each, fill, part_of, row_blocks
+from gadcore.graph import Features, FloatArray, Graph, IntArray
+from gadcore.shelf import Shelf
 
 Float32 = npt.NDArray[np.float32]
+T = TypeVar("T")
 
 OVERSAMPLING = 8
 POWER_STEPS = 2
+_ROWS = 1 << 16  # nodes whose distances are worked out together
 SAMPLE = 1000  # nodes that k-means looks at
 LLOYD_STEPS = 5
 NEAR = 0.05  # near-duplicates: closer than this share of the typical distance
 EQUAL = 1e-6  # squared distance of unit rows that differ by rounding alone
 SCAN = 4  # nodes looked at together for one that is distinct
+_SPACES = Shelf(16)
 
 
 def diversity_basis(graph: Graph, hops: int = 2, rank: int = 32, seed: int = 0) -> FloatArray:
     """(N, r) unit rows that keep the directions of ÂᵏX with most variance."""
-    adjacency, x = normalised_adjacency(graph), row_normalised(graph.x)
-    rank = min(rank, *x.shape)
+    adjacency, x = normalised_adjacency(graph), graph.x
+    rank, blocks = min(rank, *x.shape), row_blocks(graph.n_nodes)
     rng = np.random.default_rng(seed)
 
     def forward(v: Float32) -> Float32:
-        v = np.asarray(x @ v, dtype=np.float32)
+        found = np.empty((graph.n_nodes, v.shape[1]), dtype=np.float32)
+        fill(found, _unit_rows_times, blocks, x, v)
         for _ in range(hops):
-            v = adjacency @ v
-        return v
+            found = adjacency @ found
+        return found
 
     def backward(u: Float32) -> Float32:
         for _ in range(hops):
             u = adjacency @ u
-        return np.asarray(x.T @ u, dtype=np.float32)
+        return np.asarray(sum_of(each(_unit_rows_transposed, blocks, x, u)), dtype=np.float32)
 
     width = min(rank + OVERSAMPLING, *x.shape)
     q = np.linalg.qr(forward(rng.normal(size=(x.shape[1], width)).astype(np.float32)))[0]
@@ -52,11 +59,28 @@ def diversity_basis(graph: Graph, hops: int = 2, rank: int = 32, seed: int = 0) 
     return np.asarray(row_normalised(scaled.astype(np.float32)), dtype=np.float32)
 
 
+def _unit_rows_times(block: slice, x: Features, v: Float32) -> Float32:
+    return np.asarray(row_normalised(part_of(x, block)) @ v, dtype=np.float32)
+
+
+def _unit_rows_transposed(block: slice, x: Features, u: Float32) -> npt.NDArray[np.floating]:
+    return np.asarray(row_normalised(part_of(x, block)).T @ u[block])
+
+
 def medoids(space: Float32, k: int, seed: int) -> tuple[IntArray, IntArray]:
     """(k,) the most central node of each cluster, largest cluster first, and (k,) how many nodes it has.
 
     k-means (k-means++, then Lloyd) on a sample, which sizes are estimated from in large graphs.
     """
+    return _of_space(space, ("medoids", k, seed), lambda: _medoids(space, k, seed))
+
+
+def _of_space(space: Float32, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+    """What no verdict changes, kept with the array that it was worked out of: no other is taken for it."""
+    return _SPACES.get((id(space), *key), lambda: (space, make()))[1]
+
+
+def _medoids(space: Float32, k: int, seed: int) -> tuple[IntArray, IntArray]:
     rng = np.random.default_rng(seed)
     n = len(space)
     if not n:
@@ -97,7 +121,8 @@ def unseen(space: Float32, labelled: IntArray) -> Float32:
     """(N,) squared distance to the nearest labelled node; zeros without one."""
     if not len(labelled):
         return np.zeros(len(space), dtype=np.float32)
-    return np.asarray(_squared(space, space[labelled]).min(axis=1))
+    known, starts = space[labelled], range(0, len(space), _ROWS)
+    return np.concatenate([_squared(space[a : a + _ROWS], known).min(axis=1) for a in starts])
 
 
 def distinct(
@@ -137,6 +162,10 @@ def _near(space: Float32, seed: int) -> float:
 
     Where most nodes are alike that is 0; equal ones are near-duplicates all the same.
     """
+    return _of_space(space, ("near", seed), lambda: _near_limit(space, seed))
+
+
+def _near_limit(space: Float32, seed: int) -> float:
     pairs = np.random.default_rng(seed).integers(0, len(space), (2, 256))
     typical = float(np.median(np.linalg.norm(space[pairs[0]] - space[pairs[1]], axis=1)))
     return max((NEAR * typical) ** 2, EQUAL)

@@ -6,12 +6,14 @@ import json
 import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from heapq import nlargest
 
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.derive.views import Views
 from gadcore.detectors import BOTH
-from gadcore.graph import FloatArray, Graph
+from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import LabelEvent, Labels
 from gadcore.loop.pool import RECENT
 from gadcore.loop.strategies import AUDIT_SHARE, DEFAULT, DIAL, STRATEGIES, Pool, Query, queue_order
@@ -43,6 +45,7 @@ class Scored:
     basis: str  # of the ranking: "both labels", …
     scores: npt.NDArray[np.floating]
     embedding: FloatArray | None
+    order: IntArray | None = None  # (N,) nodes by falling score, where it is known
 
 
 def work_out(
@@ -54,6 +57,7 @@ def work_out(
     n: int = AHEAD,
     *,
     directions: FloatArray | None = None,
+    views: Views | None = None,
     allowed: npt.NDArray[np.bool_] | None = None,
     with_audit: bool = True,
     moment: int = 0,
@@ -67,7 +71,7 @@ def work_out(
     a batch that the first cases complete, ``waiting`` those that are queued already (``queue_order``).
     """
     # What an analyst went to, or a group, does not tell whether the queue hits.
-    latest = sorted((event for event in events if event.strategy), key=lambda event: event.id)[-RECENT:]
+    latest = nlargest(RECENT, (event for event in events if event.strategy), key=lambda event: event.id)[::-1]
     pool = Pool(
         scores=scored.scores,
         labels=labels,
@@ -81,6 +85,8 @@ def work_out(
         allowed=allowed,
         near_duplicates=choice.near_duplicates,
         begun=begun,
+        order=scored.order,
+        views=views,
     )
     # Another seed at another moment, or draws of one order would tell those of the next.
     rng = np.random.default_rng([zlib.crc32(scored.run_id.encode()), moment])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.derive.views import Views
 from gadcore.graph import IntArray
 from gadcore.graph.labels import Labels
 from gadcore.metrics import percentile_ranks, ranks
@@ -51,6 +52,8 @@ class Pool:
     allowed: npt.NDArray[np.bool_] | None = None  # (N,) mask of a filter
     near_duplicates: bool = False  # allow cases that look the same in one batch
     begun: Sequence[int] = ()  # nodes of the batch that was begun: the first of the next cases complete it
+    order: IntArray | None = None  # (N,) nodes by falling score, ties as they stand; None: not known yet
+    views: Views | None = None  # of the graph
 
     def __post_init__(self) -> None:
         if len(self.begun) >= BATCH:
@@ -79,23 +82,29 @@ class Pool:
         return self.labels.as_array(self.n)
 
     @cached_property
-    def open(self) -> IntArray:
-        """Nodes without any verdict (unsure counts as one) that the filter lets through, best score first."""
+    def free(self) -> npt.NDArray[np.bool_]:
+        """(N,) nodes without any verdict (unsure counts as one) that the filter lets through."""
         free = self.verdicts == -1
-        if self.allowed is not None:
-            free &= self.allowed
-        nodes = np.flatnonzero(free)
-        return nodes[np.argsort(-np.asarray(self.scores)[nodes], kind="stable")].astype(np.int64)
+        return free if self.allowed is None else np.asarray(free & self.allowed, dtype=bool)
+
+    @cached_property
+    def open(self) -> IntArray:
+        """The free nodes, best score first."""
+        return np.asarray(self._order[self.free[self._order]], dtype=np.int64)
+
+    @cached_property
+    def _order(self) -> IntArray:
+        return np.argsort(-np.asarray(self.scores), kind="stable") if self.order is None else self.order
 
     @cached_property
     def rank(self) -> IntArray:
         """(N,) 1 = highest score of all nodes."""
-        return ranks(self.scores)
+        return ranks(self.scores, self._order)
 
     @cached_property
     def percentile(self) -> npt.NDArray[np.float64]:
         """(N,) midranks of the scores in (0, 1)."""
-        return percentile_ranks(self.scores)
+        return percentile_ranks(self.scores, self._order)
 
     @cached_property
     def space(self) -> npt.NDArray[np.float32]:

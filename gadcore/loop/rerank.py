@@ -27,15 +27,17 @@ from scipy.special import ndtri
 from gadcore.detectors.arrays import row_normalised
 from gadcore.graph import FloatArray, IntArray
 from gadcore.graph.labels import Labels
+from gadcore.graph.mapped import release_array
 from gadcore.metrics import percentile_ranks, ranks
 
 Array = npt.NDArray[np.float64]
 
 SHRINKAGE = 1.0  # λ
+_ROWS = 1 << 16  # that are scaled together
 CONSTANT = 1.0  # the last coordinate of every z
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Provisional:
     """A ranking of all nodes that holds until the next run."""
 
@@ -43,9 +45,14 @@ class Provisional:
     verdicts: int  # nodes whose label differs from what the run has seen
 
     @cached_property
+    def order(self) -> IntArray:
+        """(N,) nodes, highest first; ties in the order of the graph, as in a run."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @cached_property
     def rank(self) -> IntArray:
-        """(N,) 1 = highest; ties in the order of the graph, as in a run."""
-        return ranks(self.scores)
+        """(N,) 1 = highest."""
+        return ranks(self.scores, self.order)
 
 
 class Reranker:
@@ -55,20 +62,30 @@ class Reranker:
         """``space`` is ``coordinates`` of the graph's basis."""
         self._start = ndtri(percentile_ranks(scores))
         self._space = space
+        self._learnt: tuple[Labels, Array] | None = None
 
     def rank(self, learnt: Labels, now: Labels) -> Provisional | None:
         """The ranking after the verdicts since the run; None when there are none, as the run's own holds."""
         changed = label_changes(learnt, now, len(self._start))
         if not len(changed):
             return None
-        bend = _head(self._space, now) - _head(self._space, learnt)
+        bend = _head(self._space, now) - self._head_of_run(learnt)
         return Provisional(self._start + self._space @ bend.astype(np.float32), len(changed))
+
+    def _head_of_run(self, learnt: Labels) -> Array:
+        """w(learnt), which is the same at every verdict."""
+        if self._learnt is None or self._learnt[0] is not learnt:
+            self._learnt = (learnt, _head(self._space, learnt))
+        return self._learnt[1]
 
 
 def coordinates(basis: FloatArray) -> FloatArray:
     """(N, r + 1): rows of a basis centred, scaled to length 1, and a constant."""
-    centred = row_normalised(np.asarray(basis - basis.mean(axis=0), dtype=np.float32))
-    return np.hstack([centred, np.full((len(basis), 1), CONSTANT, dtype=np.float32)])
+    found, middle = np.full((len(basis), basis.shape[1] + 1), CONSTANT, np.float32), basis.mean(axis=0)
+    for part in (slice(start, start + _ROWS) for start in range(0, len(basis), _ROWS)):
+        found[part, :-1] = row_normalised(np.asarray(basis[part] - middle, dtype=np.float32))
+    release_array(basis)
+    return found
 
 
 def label_changes(learnt: Labels, now: Labels, n: int) -> IntArray:

@@ -14,6 +14,7 @@ import pytest
 from gadcore.graph import make_graph
 from gadcore.ingest import read_graph
 from gadcore.insight.explain.columns import Columns
+from gadcore.insight.explain.link_sentences import derived_sentence
 from gadcore.insight.explain.sentences import (
     attribute_sentence,
     columns_of,
@@ -152,3 +153,19 @@ def test_sentences_of_the_queue_leave_out_columns_that_speak_for_a_low_score():
     scores = np.r_[np.zeros(2), np.ones(5), np.full(93, 0.5)]
     told = [node_sentences(graph, node, tendency(graph, scores), {})[0] for node in (0, 3)]
     assert told == ["no neighbours", "city Oslo: only 5 % of nodes"]
+
+
+def test_links_are_told_for_none_one_and_many(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("source,target,amount\na,b,-5\na,c,2\na,c,3\nb,c,7\nd,c,1\n")
+    graph = read_graph(path)
+    columns = columns_of(graph)
+
+    def told(column: str, node: str) -> str:
+        return derived_sentence(graph, columns, column, graph.index_of(node)).partition(" (")[0]
+
+    assert told("links in", "a") == "has no links in"
+    assert told("links in", "b") == "has 1 link in from 1 counterparty"
+    assert told("links in", "c") == "has 4 links in from 3 counterparties"
+    assert told("total in", "b") == "total in −5"
+    assert told("triangles", "a") == "1 pair of its counterparties linked with each other"

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gadcore.derive.views import Views
 from gadcore.detectors.accounts import Account
 from gadcore.detectors.surroundings import Variants, affordable_edges, view_of
 from gadcore.graph import FloatArray, Graph, IntArray
@@ -23,6 +24,7 @@ from gadcore.graph.labels import Labels
 from gadcore.insight.explain.columns import Columns
 from gadcore.insight.explain.models import Model, read_model
 from gadcore.insight.explain.sentences import (
+    MARKED,
     by_column,
     columns_of,
     node_sentences,
@@ -32,6 +34,7 @@ from gadcore.insight.explain.sentences import (
     tendency,
 )
 from gadcore.insight.similar import nearest, space_of
+from gadcore.insight.view_sentences import view_sentences
 from gadcore.metrics import percentile_ranks
 from gadcore.records import Explanation, Part, QueueRow
 
@@ -53,10 +56,12 @@ def explain(
     labels: Labels,
     node: int,
     directions: FloatArray | None = None,
+    views: Views | None = None,
 ) -> Explanation:
     """Parts of the score, effect of each edge, nearest labelled nodes, peers and up to three sentences.
 
-    ``directions`` (N, r) of the graph tell what is alike where the model's embedding has no say.
+    ``directions`` (N, r) of the graph tell what is alike where the model's embedding has no say. Where one of
+    the ``views`` is loud at the node, a sentence says so.
     """
     model = read_model(model_folder)
     view = view_of(graph)
@@ -67,7 +72,9 @@ def explain(
     score = float(scores[node])
     verdicts = {int(v): True for v in labels.anomalous} | {int(v): False for v in labels.normal}
     order = None if account is None else raising(graph, account.own)
-    told = node_sentences(graph, node, tendency(graph, scores), verdicts, order)
+    told = _with_view(
+        graph, node, views, node_sentences(graph, node, tendency(graph, scores), verdicts, order)
+    )
     if account is not None and graph.attribute_free:
         told += _raised_by(graph, node, account)
     attributes = [] if account is None else _attribute_parts(graph, node, account)
@@ -93,16 +100,29 @@ def explain(
 
 
 def reasons(
-    graph: Graph, model_folder: Path, nodes: Iterable[int], scores: Scores | None = None
+    graph: Graph,
+    model_folder: Path,
+    nodes: Iterable[int],
+    scores: Scores | None = None,
+    views: Views | None = None,
 ) -> list[list[str]]:
-    """Up to three short sentences per node, from the run's scores and the labels it was trained on."""
+    """Up to four short sentences per node, from the run's scores and the labels it was trained on."""
     model = read_model(model_folder)
     ranked = model.scores if scores is None else scores
     if ranked is None or len(ranked) != graph.n_nodes:
         return [[] for _ in nodes]
     known = tendency(graph, ranked)
     verdicts = {graph.index_of(i): bad for i, bad in model.labelled.items() if i in graph}
-    return [node_sentences(graph, int(node), known, verdicts) for node in nodes]
+    return [
+        _with_view(graph, int(node), views, node_sentences(graph, int(node), known, verdicts))
+        for node in nodes
+    ]
+
+
+def _with_view(graph: Graph, node: int, views: Views | None, told: list[str]) -> list[str]:
+    """Sentences of a node, the loudest view in front; only anomalous verdicts around it tell more."""
+    first = [line for line in told[:1] if line.endswith(MARKED)]
+    return [*first, *view_sentences(graph, node, views)[:1], *told[len(first) :]]
 
 
 def _edges_to_try(graph: Graph, scores: Scores, node: int, most: int) -> IntArray:

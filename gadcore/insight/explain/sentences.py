@@ -15,7 +15,9 @@ import scipy.sparse as sp
 
 from gadcore.detectors.accounts import dense_row
 from gadcore.graph import Graph, IntArray
+from gadcore.graph.mapped import release_array
 from gadcore.insight.explain.columns import Columns, PeerStanding
+from gadcore.insight.explain.link_sentences import derived_sentence, family
 from gadcore.metrics import percentile_ranks
 from gadcore.records import Attribute
 from gadcore.shelf import Shelf
@@ -31,6 +33,7 @@ HIGH = 0.9  # mean percentile of neighbours worth a sentence
 WORDS = 50  # different values from which a column is one of names, each rare and none worth a sentence
 MOST = 12  # columns looked at for a sentence
 KEPT = 4
+_ROWS = 1 << 15  # of X that are looked at together
 
 
 def attribute_sentence(
@@ -38,15 +41,20 @@ def attribute_sentence(
 ) -> str | None:
     """E.g. "cash share 0.41: top 2 % of nodes"; None for what is usual. Numbers come with their standing."""
     told = f"{attribute.column.replace('_', ' ')} {attribute.value}"
-    most, least = ("latest", "earliest") if date else ("top", "lowest")
     if standing is not None:
-        if standing.top <= EXTREME:
-            return f"{told}: {most} {percent_text(standing.top)} of nodes"
-        if standing.lowest <= EXTREME:
-            return f"{told}: {least} {percent_text(standing.lowest)} of nodes"
-    elif attribute.share is not None and 0 < attribute.share <= RARE:
+        place = extreme_text(standing, date=date)
+        return f"{told}: {place}" if place else None
+    if attribute.share is not None and 0 < attribute.share <= RARE:
         return f"{told}: only {percent_text(attribute.share)} of nodes"
     return None
+
+
+def extreme_text(standing: PeerStanding, *, date: bool = False) -> str:
+    """E.g. "top 2 % of nodes", "lowest 3 % of nodes"; "" for what is usual."""
+    most, least = ("latest", "earliest") if date else ("top", "lowest")
+    if standing.top <= EXTREME:
+        return f"{most} {percent_text(standing.top)} of nodes"
+    return f"{least} {percent_text(standing.lowest)} of nodes" if standing.lowest <= EXTREME else ""
 
 
 def standing_text(standing: PeerStanding, *, date: bool = False) -> str:
@@ -59,10 +67,13 @@ def standing_text(standing: PeerStanding, *, date: bool = False) -> str:
     return "the median" + (f", as of {percent_text(standing.equal)} of nodes" if standing.equal >= 1 else "")
 
 
+MARKED = "marked anomalous"  # what verdicts around a node say most
+
+
 def verdict_sentence(anomalous: int, labelled: int, neighbours: int) -> str | None:
     """E.g. "3 of 7 neighbours marked anomalous"."""
     if anomalous:
-        return f"{anomalous} of {neighbours} neighbour{'s' * (neighbours != 1)} marked anomalous"
+        return f"{anomalous} of {neighbours} neighbour{'s' * (neighbours != 1)} {MARKED}"
     if labelled >= 3:
         return f"{labelled} of {neighbours} neighbours marked, none anomalous"
     return None
@@ -146,20 +157,33 @@ def raising(graph: Graph, values: Array) -> IntArray:
 
 
 def telling_attributes(graph: Graph, node: int, order: IntArray, n: int) -> list[str]:
-    """Sentences for the first ``n`` features of ``order`` that are worth one; a column is told once."""
+    """Sentences for the first ``n`` features of ``order`` that are worth one; a column is told once.
+
+    Of columns that the links give, each family (see link_sentences) is told once.
+    """
     told: dict[str, str] = {}
     columns = columns_of(graph)
     for feature in order:
         column = graph.feature_columns[feature]
-        if column in told or len(told) >= n or graph.attribute_free:
+        subject = f"\n{family(columns.derived[column])}" if column in columns.derived else column
+        if subject in told or len(told) >= n or graph.attribute_free:
             continue
-        if column in columns.names:
+        if column in columns.derived:
+            sentence = _links_sentence(graph, columns, column, node)
+        elif column in columns.names:
             sentence = _column_sentence(columns, column, node)
         else:
             sentence = _feature_sentence(graph, node, int(feature))
         if sentence:
-            told[column] = sentence
+            told[subject] = sentence
     return list(told.values())
+
+
+def _links_sentence(graph: Graph, columns: Columns, column: str, node: int) -> str | None:
+    """A column that the links give in a sentence; None for what is usual."""
+    standing = columns.standing(column, node)
+    place = "" if standing is None else extreme_text(standing)
+    return f"{derived_sentence(graph, columns, column, node)}: {place}" if place else None
 
 
 def _column_sentence(columns: Columns, column: str, node: int) -> str | None:
@@ -188,13 +212,17 @@ def _feature_sentence(graph: Graph, node: int, feature: int) -> str | None:
 def _tendency(graph: Graph, scores: npt.NDArray[np.floating]) -> Tendency:
     percentile = percentile_ranks(scores)
     centred = percentile - percentile.mean()
-    n = graph.n_nodes
-    x = graph.x
-    mean = np.asarray(x.mean(axis=0), dtype=np.float64).ravel()
-    square = x.multiply(x).mean(axis=0) if sp.issparse(x) else np.square(x).mean(axis=0)
-    deviation = np.sqrt(np.maximum(np.asarray(square, dtype=np.float64).ravel() - mean**2, 0.0))
+    mean, square, covariance = np.zeros((3, graph.n_features))
+    for start in range(0, graph.n_nodes, _ROWS):  # some rows at a time: X may be far larger than memory
+        x = graph.x[start : start + _ROWS].astype(np.float64)
+        mean += np.asarray(x.sum(axis=0)).ravel()
+        square += np.asarray((x * x).sum(axis=0)).ravel()
+        covariance += x.T @ centred[start : start + _ROWS]
+    if not sp.issparse(graph.x):
+        release_array(graph.x)
+    mean, square, covariance = (v / max(1, graph.n_nodes) for v in (mean, square, covariance))
+    deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
     deviation = np.where(deviation > 1e-9, deviation, np.inf)
-    covariance = np.asarray(x.T @ centred, dtype=np.float64).ravel() / n
     spread = max(float(centred.std()), 1e-9)
     return Tendency(covariance / (deviation * spread), mean, deviation, percentile)
 

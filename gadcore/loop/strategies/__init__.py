@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from gadcore.errors import GadError
+from gadcore.errors import UsageError
 from gadcore.loop.geometry import diversity_basis
 from gadcore.loop.pool import DIAL, Pool, Query, QueryStrategy, Random
 from gadcore.loop.strategies.diverse import GreedyDiverse, Medoids, Ring
@@ -29,9 +29,9 @@ STRATEGIES: dict[str, QueryStrategy] = {
 
 
 def find_strategy(name: str) -> QueryStrategy:
-    """The strategy of this name; GadError lists the names there are."""
+    """The strategy of this name; UsageError lists the names there are."""
     if name not in STRATEGIES:
-        raise GadError(f"There is no query strategy {name!r}. Expected one of: {', '.join(STRATEGIES)}.")
+        raise UsageError(f"There is no query strategy {name!r}. Expected one of: {', '.join(STRATEGIES)}.")
     return STRATEGIES[name]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 import numpy as np
 
 from gadcore.graph import IntArray
 from gadcore.loop.geometry import distinct, farthest_first, medoids, unseen
 from gadcore.loop.pool import BATCH, Pool, Query, QueryStrategy, Random, running_rate
-from gadcore.loop.strategies.ranked import Top, without_duplicates
+from gadcore.loop.strategies.ranked import Top, distinct_batches, struck, without_duplicates
+from gadcore.loop.strategies.view_turns import EVERY, every, view_turns
 from gadcore.metrics import percentile_ranks
 
 START = 20  # medoids of a cold start
@@ -17,6 +19,8 @@ TRIAL = 4  # first cases of a cold start: the top of its ranking, to see whether
 TRUSTED = 0.5  # hit rate from which the default follows a cold ranking
 WINDOW = 4  # widest window, in batches
 _STRANGE = "ranks high and is unlike all cases so far"
+_NO_HIT = "of a kind that has no hit yet"
+COLD = 2  # one of so many cases of a cold start is a turn of a view
 HITTING = 0.4  # hit rate from which the default follows the ranking as it is
 
 
@@ -28,18 +32,22 @@ class Medoids(QueryStrategy):
     groups = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
+        return list(islice(self.in_turn(pool, n, rng), n))
+
+    def in_turn(self, pool: Pool, n: int, rng: Random) -> Iterator[Query]:
+        """The same one by one, and some more behind them; what nobody asks for is not worked out."""
         found = self.of(pool, START)
         if len(found) < n:
             seen = {query.node for query in found}
             found += [q for q in self.of(pool, n + START) if q.node not in seen]
+        yield from found
         taken = {query.node for query in found}
-        rest = [q for q in Top().select(pool, n + len(taken), rng) if q.node not in taken]
-        return (found + rest)[:n]
+        yield from (q for q in Top().select(pool, n + len(taken), rng) if q.node not in taken)
 
     def of(self, pool: Pool, k: int) -> list[Query]:
         """Open medoids of ``k`` groups, largest group first."""
         nodes, sizes = medoids(pool.space, min(k, pool.n), pool.seed)
-        free = np.isin(nodes, pool.open)
+        free = pool.free[nodes]
         groups = zip(nodes[free], sizes[free])
         return [self.query(v, size / pool.n, _typical(int(size))) for v, size in groups]
 
@@ -51,6 +59,7 @@ class GreedyDiverse(QueryStrategy):
     they do not.
     While the ranking is cold, a few cases from its top tell whether it hits all the same. Unless half do,
     medoids follow, as many, and then alternate with what ranks high and is new.
+    In between, views of the graph that wait for a hit have their turns (view_turns.py).
     """
 
     name = "greedy-diverse"
@@ -59,8 +68,16 @@ class GreedyDiverse(QueryStrategy):
     asks_by_score = True
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        if not self.trusts(pool):
-            return self._cold(pool, n, rng)
+        due, trusts = view_turns(pool), self.trusts(pool)
+        chosen = self._trusting(pool, n) if trusts else self._cold(pool, n, rng)
+        if not len(due):
+            return chosen
+        by_node = {query.node: query for query in chosen}
+        by_node |= {int(v): self.query(v, pool.percentile[v], _NO_HIT) for v in due}
+        order = every(EVERY if trusts else COLD, due, [query.node for query in chosen])
+        return [by_node[node] for node in order[:n]]
+
+    def _trusting(self, pool: Pool, n: int) -> list[Query]:
         chosen: list[Query] = []
         left = pool.open
         window = self.window(pool)
@@ -68,7 +85,7 @@ class GreedyDiverse(QueryStrategy):
             begun = () if chosen else pool.begun
             batch = self._batch(pool, left, window, BATCH - len(begun), begun)
             chosen += batch
-            left = left[~np.isin(left, [query.node for query in batch])]
+            left = struck(left, [query.node for query in batch])
         return chosen[:n]  # of whole batches, so that a case does not depend on how many are asked for
 
     @staticmethod
@@ -105,16 +122,16 @@ class GreedyDiverse(QueryStrategy):
 
     def _cold(self, pool: Pool, n: int, rng: Random) -> list[Query]:
         """The trial, as many medoids, then in turns a medoid and what is unlike all labelled ones."""
-        typical = iter(Medoids().select(pool, n, rng))
+        typical = islice(Medoids().in_turn(pool, n, rng), n)
         asked = len(pool.labels.indices)
         chosen = sum(v not in pool.labels.inclusion for v in pool.labels.indices)  # a check takes no turn
         trial = without_duplicates(pool, pool.open, max(0, TRIAL - chosen))
         utility = pool.percentile + percentile_ranks(unseen(pool.space, pool.labels.indices))
         ranked = pool.open[np.argsort(-utility[pool.open], kind="stable")]
-        ranked = np.r_[trial, ranked[~np.isin(ranked, trial)]]
+        ranked = np.r_[trial, struck(ranked, trial)]
         high = (
             self.query(v, utility[v], _STRANGE) if asked and v not in trial else self._ranked(pool, v)
-            for v in without_duplicates(pool, ranked, 2 * n)
+            for v in chain.from_iterable(distinct_batches(pool, ranked, 2 * n))
         )
         mixed: dict[int, Query] = {}
         for step in range(2 * n):

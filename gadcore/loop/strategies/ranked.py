@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from gadcore.graph import IntArray
@@ -17,16 +19,31 @@ def without_duplicates(pool: Pool, ranked: IntArray, n: int) -> IntArray:
 
     What looks like a case of one batch waits for the next.
     """
-    if not pool.distinct or len(ranked) <= 1:
-        return ranked[:n]
-    batches: list[IntArray] = []
-    left, missing = ranked, min(n, len(ranked))
-    while missing > 0:
-        begun = () if batches else pool.begun
-        size = min(BATCH - len(begun), missing)
-        batches.append(distinct(pool.space, left, size, pool.seed, begun))
-        left, missing = left[~np.isin(left, batches[-1])], missing - size
+    batches = list(distinct_batches(pool, ranked, n))
     return np.concatenate(batches) if batches else ranked[:0]
+
+
+def distinct_batches(pool: Pool, ranked: IntArray, n: int) -> Iterator[IntArray]:
+    """The batches of ``without_duplicates``, each worked out when it is asked for."""
+    if not pool.distinct or len(ranked) <= 1:
+        yield ranked[:n]
+        return
+    left, missing, begun = ranked, min(n, len(ranked)), pool.begun
+    while missing > 0:
+        size = min(BATCH - len(begun), missing)
+        batch = distinct(pool.space, left, size, pool.seed, begun)
+        yield batch
+        left, missing, begun = struck(left, batch), missing - size, ()
+
+
+def struck(ranked: IntArray, gone: IntArray | list[int]) -> IntArray:
+    """A ranking without some of its nodes; they are near its top, so that little of it is looked at."""
+    reach = 64 * BATCH
+    while True:
+        hit = np.isin(ranked[:reach], gone)
+        if reach >= len(ranked) or hit.sum() == len(gone):
+            return np.concatenate([ranked[:reach][~hit], ranked[reach:]])
+        reach *= 8
 
 
 class Top(QueryStrategy):
