@@ -2,7 +2,8 @@
 
     scores.npy (N,) · embedding.npy (N, K) · radius.npy (N,) ‖h − c‖ · spread.npy (N,) · out_of_fold.npy (N,)
     probability.npy (N,) · layout_pca.npy (N, 2) · history.json · labels.json · label_weights.json
-    order.json · result.json · model/ · orders/ (cases offered by other choices, or after those of order.json)
+    seen.json (of a model from another version) · order.json · result.json · model/
+    orders/ (cases offered by other choices, or after those of order.json)
 
 What a model does not have is left out. A folder without the suffix .part is complete.
 """
@@ -13,6 +14,9 @@ import json
 import os
 import platform
 import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -55,6 +59,18 @@ def write_array(path: Path, array: FloatArray, job_id: str) -> None:
     with part.open("wb") as file:
         np.save(file, np.ascontiguousarray(array, dtype=np.float32))
     os.replace(part, path)
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """Where to write what becomes ``path`` when all went well; what was there before stays until then."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{path.suffix}")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def aside(path: Path, job_id: str) -> Path:

@@ -6,24 +6,30 @@ Undo and redo are events that name a group of label events. Per analyst:
     undo            takes back the analyst's last group that is not taken back
     redo            restores the group that was taken back last
 
-The current label of a node is its latest label event that is not taken back, whoever gave it.
+The current label of a node is its latest label event that is not taken back, whoever gave it. A reason
+belongs to the group of a label, and is taken back with it; the latest one holds.
 """
 
 from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select
 
-from gadcore.errors import NotFound
+from gadcore.errors import LabelError, NotFound
 from gadcore.graph import Graph
 from gadcore.graph.labels import LabelEvent, Labels, Verdict
-from gadcore.store.database import Database
 from gadcore.store.schema import label_events, now, projects
+from gadcore.store.second_opinions import SecondOpinions
+from gadcore.store.trail import Trail, events_digest
+
+if TYPE_CHECKING:
+    from gadcore.store.database import Database
 
 # Columns of a label event, under the names of its fields.
 _NAMES = {field.name: "event_group" if field.name == "group" else field.name for field in fields(LabelEvent)}
@@ -36,11 +42,13 @@ class LabelBook:
     Not safe to change from two threads at once: ``LabelEvents`` guards it with a lock.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, project_id: str) -> None:
         self.last_id = 0
+        self.second_opinions = SecondOpinions(project_id)
         self.current: dict[str, LabelEvent] = {}  # node id -> its label
         self.first: dict[str, LabelEvent] = {}  # node id -> its earliest label that is not taken back
         self.notes: dict[str, str] = {}  # node id -> latest note
+        self._touched: list[tuple[int, str]] = []  # event id and node, of every change of a label
         self._by_node: dict[str, list[LabelEvent]] = {}
         self._groups: dict[str, list[LabelEvent]] = {}
         self._taken_back: set[str] = set()
@@ -58,8 +66,11 @@ class LabelBook:
             self.notes[event.node_id] = event.note
         if event.kind == "label":
             self._add_label(event)
+        if event.kind == "reason":
+            self._add_reason(event)
 
     def _add_label(self, event: LabelEvent) -> None:
+        self._touched.append((event.id, event.node_id))
         self.current[event.node_id] = event
         self.first.setdefault(event.node_id, event)
         if event.note:
@@ -69,6 +80,20 @@ class LabelBook:
         if len(group) == 1:
             self._undoable.setdefault(event.analyst, []).append(event.group)
             self._redoable.pop(event.analyst, None)
+        self.second_opinions.look(event.node_id, self.standing(event.node_id))
+
+    def _add_reason(self, event: LabelEvent) -> None:
+        """Give the label that it names its reason, wherever that label is kept."""
+        group, node_id = self._groups.get(event.group, []), event.node_id
+        label = next((label for label in group if label.node_id == node_id), None)
+        if label is None:
+            return
+        told = replace(label, reason=event.reason)
+        for kept in (group, self._by_node[node_id]):
+            kept[kept.index(label)] = told
+        for held in (self.current, self.first):
+            if held.get(node_id) is label:
+                held[node_id] = told
 
     def _toggle(self, event: LabelEvent) -> None:
         back = event.kind == "undo"
@@ -79,6 +104,7 @@ class LabelBook:
             target.setdefault(event.analyst, []).append(event.group)
         (self._taken_back.add if back else self._taken_back.discard)(event.group)
         for label in self._groups.get(event.group, []):
+            self._touched.append((event.id, label.node_id))
             self._by_node[label.node_id].append(event)
             self._settle(label.node_id)
 
@@ -90,6 +116,7 @@ class LabelBook:
         _put(self.current, node_id, labels[-1] if labels else None)
         _put(self.first, node_id, labels[0] if labels else None)
         _put(self.notes, node_id, notes[-1] if notes else None)
+        self.second_opinions.look(node_id, labels)
 
     def _stands(self, event: LabelEvent) -> bool:
         return event.kind in ("label", "note") and event.group not in self._taken_back
@@ -102,10 +129,21 @@ class LabelBook:
             events = (event for event in self._by_node.get(node_id, []) if event.kind == "label")
         return sorted(filter(self._stands, events), key=lambda event: event.id)
 
+    def touched_since(self, event_id: int) -> set[str]:
+        """Nodes whose label may be another than after an event."""
+        return {node for _, node in self._touched[bisect_right(self._touched, (event_id, _LAST)) :]}
+
     def next_group(self, kind: str, analyst: str) -> str | None:
         """The group that an undo or redo of this analyst would name."""
         stack = (self._undoable if kind == "undo" else self._redoable).get(analyst)
         return stack[-1] if stack else None
+
+    def given_by(self, analyst: str) -> int:
+        """How many verdicts, on one node or a group, an analyst has given and not taken back."""
+        return len(self._undoable.get(analyst, ()))
+
+    def analysts(self) -> list[str]:
+        return list(self._undoable)
 
     def group(self, group: str) -> list[LabelEvent]:
         return list(self._groups.get(group, []))
@@ -113,6 +151,9 @@ class LabelBook:
     def history(self, node_id: str) -> list[LabelEvent]:
         """Every event that touched the node, oldest first."""
         return list(self._by_node.get(node_id, []))
+
+
+_LAST = "\U0010ffff"  # behind every node id
 
 
 def _put(target: dict[str, Any], key: str, value: Any) -> None:
@@ -127,9 +168,9 @@ class LabelView:
     """The label set at one moment, for reading only."""
 
     last_id: int
-    current: Mapping[str, LabelEvent]
-    notes: Mapping[str, str]
-    first: Mapping[str, LabelEvent]  # how each case was drawn: a verdict changed later does not alter that
+    current: dict[str, LabelEvent]
+    notes: dict[str, str]
+    first: dict[str, LabelEvent]  # how each case was drawn: a verdict changed later does not alter that
 
     def labels(self, graph: Graph) -> Labels:
         """The label set as node indices."""
@@ -139,9 +180,9 @@ class LabelView:
 class LabelEvents:
     """Label events of one project: append, take back, restore, read."""
 
-    def __init__(self, database: Database, project_id: str) -> None:
-        self._database, self._project = database, project_id
-        self._book = LabelBook()
+    def __init__(self, database: Database, project_id: str, trail: Trail) -> None:
+        self._database, self._project, self._trail = database, project_id, trail
+        self._book = LabelBook(project_id)
         self._view: LabelView | None = None
         self._guard = threading.RLock()
 
@@ -163,10 +204,30 @@ class LabelEvents:
         with self._guard:
             return self._refreshed().standing(node_id)
 
+    def touched_since(self, event_id: int) -> set[str]:
+        """Nodes whose label may be another than after an event."""
+        with self._guard:
+            return self._refreshed().touched_since(event_id)
+
     def can(self, kind: str, analyst: str) -> bool:
         """Whether this analyst has something to undo or redo."""
         with self._guard:
             return self._refreshed().next_group(kind, analyst) is not None
+
+    def waiting(self, analyst: str, share: float) -> list[str]:
+        """Nodes on which this analyst is to give a second opinion, of a ``share`` of those decided."""
+        with self._guard:
+            return self._refreshed().second_opinions.waiting(analyst, share)
+
+    def given_by(self, analyst: str) -> int:
+        """How many verdicts, on one node or a group, an analyst has given and not taken back."""
+        with self._guard:
+            return self._refreshed().given_by(analyst)
+
+    def analysts(self) -> list[str]:
+        """Everybody who has given a verdict."""
+        with self._guard:
+            return self._refreshed().analysts()
 
     # A transaction takes the write lock first and the guard second, here and wherever one is joined.
 
@@ -176,15 +237,13 @@ class LabelEvents:
         """Write events of one group: all of them or, on an error, none."""
         group = uuid.uuid4().hex
         with self._database.writing(), self._guard:
-            self._lock()
-            before = self._database.scalar(select(func.max(label_events.c.id))) or 0
-            self._write([{**row, "kind": kind, "event_group": group} for row in rows], analyst)
-            return self._read(before)
+            self._check_there()
+            return self._write([{**row, "kind": kind, "event_group": group} for row in rows], analyst)
 
     def toggle(self, kind: str, analyst: str) -> list[LabelEvent]:
         """Undo or redo; the label events taken back or restored, [] when there is nothing."""
         with self._database.writing(), self._guard:
-            self._lock()
+            self._check_there()
             book = self._refreshed()
             group = book.next_group(kind, analyst)
             if group is None:
@@ -192,29 +251,59 @@ class LabelEvents:
             self._write([{"kind": kind, "event_group": group, "node_id": ""}], analyst)
             return book.group(group)
 
-    def _lock(self) -> None:
-        """Take the project's row: appends happen one after another on any database."""
-        own = update(projects).where(projects.c.id == self._project)
-        if not self._database.change(own.values(n_events=projects.c.n_events + 1)):
+    def give_reason(self, node_id: str, reason: str, *, analyst: str) -> list[LabelEvent]:
+        """Give the analyst's last verdict on a node its reason, with all nodes of a group that it was for."""
+        with self._database.writing(), self._guard:
+            self._check_there()
+            book = self._refreshed()
+            own = [event for event in book.standing(node_id) if event.analyst == analyst]
+            if not own:
+                raise LabelError(f"{analyst} has given no verdict on {node_id!r}, so it has no reason.")
+            common = {"kind": "reason", "event_group": own[-1].group, "reason": reason}
+            return self._write([{**common, "node_id": e.node_id} for e in book.group(own[-1].group)], analyst)
+
+    def _check_there(self) -> None:
+        if self._database.scalar(select(projects.c.id).where(projects.c.id == self._project)) is None:
             raise NotFound(f"The project {self._project!r} was deleted; the label was not kept.")
 
-    def _write(self, rows: Iterable[dict[str, Any]], analyst: str) -> None:
-        """Insert rows of which some may leave out columns that others have."""
+    def _write(self, rows: Sequence[dict[str, Any]], analyst: str) -> list[LabelEvent]:
+        """Insert rows of which some may leave out columns that others have; an entry of the trail for all."""
         absent = dict.fromkeys(("verdict", "inclusion_probability", "drawn_after", "offer_id"))
-        usual = {"source": "app", "note": "", "strategy": "", "weight": 1.0}
+        usual = {"source": "app", "note": "", "strategy": "", "weight": 1.0, "reason": ""}
         common = {"project_id": self._project, "analyst": analyst, "at": now(), **absent, **usual}
+        before = self._database.scalar(select(func.max(label_events.c.id))) or 0
         self._database.change(insert(label_events), [{**common, **row} for row in rows])
+        written = self._read(before)
+        about = {"node": rows[0]["node_id"], "verdict": rows[0].get("verdict")}
+        about |= {"reason": rows[0]["reason"]} if rows[0].get("reason") else {}
+        self._trail.add(_ACTIONS[rows[0]["kind"]], analyst, self._project, **about, **events_digest(written))
+        return written
 
     def _refreshed(self) -> LabelBook:
-        for event in self._read(self._book.last_id):
-            self._book.apply(event)
+        self._database.once(("events", self), self._refresh)
         return self._book
 
+    def _refresh(self) -> None:
+        for event in self._read(self._book.last_id):
+            self._book.apply(event)
+
     def _read(self, after: int) -> list[LabelEvent]:
-        new = (label_events.c.project_id == self._project, label_events.c.id > after)
-        return list(
-            map(_event, self._database.rows(select(*_COLUMNS).where(*new).order_by(label_events.c.id)))
-        )
+        with self._database.reading() as connection:
+            return events_of(connection, self._project, after)
+
+
+_ACTIONS = {kind: kind for kind in ("note", "reason", "undo", "redo")} | {"label": "verdict"}  # in the trail
+
+
+def events_of(
+    connection: Connection, project_id: str, after: int = 0, until: int | None = None
+) -> list[LabelEvent]:
+    """Events of a project in the order of their ids, from behind one up to and with another."""
+    wanted = [label_events.c.project_id == project_id, label_events.c.id > after]
+    if until is not None:
+        wanted.append(label_events.c.id <= until)
+    query = select(*_COLUMNS).where(*wanted).order_by(label_events.c.id)
+    return [_event(row) for row in connection.execute(query)]
 
 
 def _event(row: Row[Any]) -> LabelEvent:

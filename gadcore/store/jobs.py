@@ -8,10 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy.sql.functions import max as largest
 
 from gadcore.errors import NotFound, RunError
 from gadcore.store.database import Database
-from gadcore.store.schema import jobs, now, progress
+from gadcore.store.schema import jobs, now, progress, runs
+from gadcore.store.trail import Trail
+from gadcore.store.webhooks import RUN_ENDED, WATCHED_ROSE, Deliveries
 
 LIVE = ("queued", "running")
 HOST = socket.gethostname()
@@ -23,8 +26,8 @@ class JobRows:
     ``payload``, ``progress`` and ``result`` are JSON; large arrays travel as files.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, trail: Trail, deliveries: Deliveries) -> None:
+        self._database, self._trail, self._deliveries = database, trail, deliveries
 
     def add(
         self,
@@ -55,7 +58,9 @@ class JobRows:
         columns = _taken() | {"attempts": 1} if job_id else {"status": "queued", "attempts": 0}
         job_id = job_id or uuid.uuid4().hex
         row = {"id": job_id, "project_id": project_id, "kind": kind, "payload": payload, "progress": {}}
-        self._database.change(insert(jobs).values(**row, **columns, created_at=now()))
+        with self._database.writing():
+            turn = (self._database.scalar(select(largest(jobs.c.turn))) or 0) + 1
+            self._database.change(insert(jobs).values(**row, **columns, turn=turn, created_at=now()))
         return job_id
 
     def get(self, job_id: str) -> Row[Any]:
@@ -66,17 +71,25 @@ class JobRows:
     def queued(self, kinds: Iterable[str]) -> list[Row[Any]]:
         """Jobs of some kinds that wait for a worker, oldest first."""
         waiting = select(jobs).where(jobs.c.kind.in_(list(kinds)), jobs.c.status == "queued")
-        return self._database.rows(waiting.order_by(jobs.c.created_at))
+        return self._database.rows(waiting.order_by(jobs.c.turn))
 
     def running(self, project_id: str | None) -> list[Row[Any]]:
         """Jobs of a project, or of none, that a process has taken."""
-        running = select(jobs).where(jobs.c.project_id == project_id, jobs.c.status == "running")
-        return self._database.rows(running)
+
+        def read() -> list[Row[Any]]:
+            running = (jobs.c.project_id == project_id, jobs.c.status == "running")
+            return self._database.rows(select(jobs).where(*running))
+
+        return self._database.once(("running", project_id), read)
+
+    def live(self, kind: str) -> list[Row[Any]]:
+        """Jobs of a kind that have not ended."""
+        return self._database.rows(select(jobs).where(jobs.c.kind == kind, jobs.c.status.in_(LIVE)))
 
     def of_project(self, project_id: str, kind: str) -> list[Row[Any]]:
         """Jobs of a project, newest first."""
         query = select(jobs).where(jobs.c.project_id == project_id, jobs.c.kind == kind)
-        return self._database.rows(query.order_by(jobs.c.created_at.desc()))
+        return self._database.rows(query.order_by(jobs.c.turn.desc()))
 
     def claim(self, job_id: str) -> bool:
         """Take a queued job for this process; False when another was quicker or it was cancelled."""
@@ -111,7 +124,26 @@ class JobRows:
     def change(self, job_id: str, expected: tuple[str, ...], **values: Any) -> bool:
         """Fill columns of a job that has one of the expected statuses; False when it has not."""
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(expected)).values(**values)
-        return bool(self._database.change(query))
+        with self._database.writing():
+            changed = bool(self._database.change(query))
+            if changed and values.get("status", LIVE[0]) not in LIVE:
+                self._tell_of_run(job_id, values["status"])
+        return changed
+
+    def _tell_of_run(self, job_id: str, status: str) -> None:
+        """Write into the trail how a run has ended, and tell those who want to hear of it."""
+        wanted = (jobs.c.project_id, jobs.c.message, runs.c.number, runs.c.model)
+        own = select(*wanted).join(runs, runs.c.id == jobs.c.id)
+        for row in self._database.rows(own.where(jobs.c.id == job_id)):
+            self._trail.add(f"run {status}", "", row.project_id, run=job_id, number=row.number)
+            run = {"id": job_id, "number": row.number, "model": row.model, "status": status}
+            told = {"run": {**run, "message": row.message or ""}}
+            self._deliveries.tell(self, row.project_id, RUN_ENDED, told)
+
+    def tell_of_rise(self, project_id: str, node_id: str, *, before: int, rank: int, run: str) -> int:
+        """Tell that a watched node has risen in a run; returns how many addresses wanted to hear of it."""
+        told = {"node_id": node_id, "before": before, "rank": rank, "run": run}
+        return self._deliveries.tell(self, project_id, WATCHED_ROSE, told)
 
     def remove(self, job_id: str) -> None:
         self._database.change(delete(jobs).where(jobs.c.id == job_id))

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Row, insert, select, update
 from sqlalchemy.sql.functions import max as largest
 
 from gadcore.store.database import Database
-from gadcore.store.schema import now, offers, projects
+from gadcore.store.schema import now, offers
 
 Revision = tuple[int, int]  # of a kept order: its last offer, and the label event after which it was made
 NOTHING: Revision = (0, -1)
@@ -47,10 +47,14 @@ class Offers:
 
     def revision(self, run_id: str, choice: str) -> Revision:
         """What changes when the kept order of a run and a choice changes."""
-        planned = (*_of(run_id, choice), offers.c.planned_after.is_not(None))
-        query = select(largest(offers.c.id), largest(offers.c.planned_after)).where(*planned)
-        last, moment = tuple[Any, ...](self._database.rows(query)[0])
-        return NOTHING if last is None else (last, moment)
+
+        def read() -> Revision:
+            planned = (*_of(run_id, choice), offers.c.planned_after.is_not(None))
+            query = select(largest(offers.c.id), largest(offers.c.planned_after)).where(*planned)
+            last, moment = tuple[Any, ...](self._database.rows(query)[0])
+            return NOTHING if last is None else (last, moment)
+
+        return self._database.once(("revision", run_id, choice), read)
 
     def planned(self, run_id: str, choice: str) -> list[Offer]:
         """The kept order of a run and a choice, from its beginning."""
@@ -73,8 +77,6 @@ class Offers:
         """
         of_order = _of(run_id, choice)
         with self._database.writing() as connection:
-            # Hold the project's row: orders are kept one after another on any database.
-            connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update())
             if self.revision(run_id, choice) != instead_of:
                 return False
             known = self._known(*of_order)

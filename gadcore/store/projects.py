@@ -14,14 +14,15 @@ from gadcore.graph import Graph
 from gadcore.loop.order import Choice
 from gadcore.loop.strategies import STRATEGIES
 from gadcore.store.database import Database
-from gadcore.store.schema import now, preferences, projects
+from gadcore.store.schema import FIRST_VERSION, graph_versions, now, preferences, projects
+from gadcore.store.trail import Trail
 
 
 class Projects:
     """Rows of the projects table, by id or by name."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, trail: Trail) -> None:
+        self._database, self._trail = database, trail
 
     def add(self, name: str, owner: str, graph: Graph, *, has_truth: bool, project_id: str) -> Row[Any]:
         """Write a project; StoreError when the name is in use."""
@@ -29,22 +30,26 @@ class Projects:
             "id": project_id,
             "name": name,
             "owner": owner,
+        }
+        made = {
             "created_at": now(),
             "has_truth": has_truth,
             **{key: getattr(graph, key) for key in ("n_nodes", "n_edges", "n_features", "fingerprint")},
         }
         with self._database.writing() as connection:
             try:
-                connection.execute(insert(projects).values(values))
+                connection.execute(insert(projects).values(values | made))
             except IntegrityError as error:
                 raise name_in_use(name) from error
+            first = {"project_id": project_id, "by": owner, **made, **FIRST_VERSION}
+            connection.execute(insert(graph_versions).values(first))
+            self._trail.add("project added", owner, project_id, name=name, fingerprint=graph.fingerprint)
         return self.get(project_id)
 
     def choice(self, project_id: str, **given: Any) -> Choice:
         """How a project prefers its cases to be chosen; what is ``given`` and not None counts instead."""
-        own = (preferences.c.project_id == project_id, preferences.c.key.in_(Choice.__match_args__))
-        kept = self._database.rows(select(preferences.c.key, preferences.c.value).where(*own))
-        known: dict[str, Any] = {row.key: row.value for row in kept}
+        kept = self._preferences_of(project_id)
+        known: dict[str, Any] = {key: kept[key] for key in Choice.__match_args__ if key in kept}
         if known.get("strategy") not in STRATEGIES:
             known["strategy"] = None  # preferred before it was given up
         known |= {key: value for key, value in given.items() if value is not None}
@@ -70,36 +75,56 @@ class Projects:
             )
         return row
 
-    def remove(self, project_id: str) -> None:
+    def remove(self, project_id: str, *, by: str = "") -> None:
         """Delete a project with its labels, runs and preferences."""
-        # The rest goes with it: every table refers to this one.
-        self._database.change(delete(projects).where(projects.c.id == project_id))
+        name = self.get(project_id).name
+        with self._database.writing():
+            # The rest goes with it: every table but the trail refers to this one.
+            self._database.change(delete(projects).where(projects.c.id == project_id))
+            self._trail.add("project deleted", by, project_id, name=name)
 
     def run_in_use(self, project_id: str) -> str | None:
         """Id of the run whose scores are shown."""
-        query = select(projects.c.run_in_use).where(projects.c.id == project_id)
-        return next((row.run_in_use for row in self._database.rows(query)), None)
 
-    def use_run(self, project_id: str, run_id: str | None) -> None:
-        self._database.change(update(projects).where(projects.c.id == project_id).values(run_in_use=run_id))
+        def read() -> str | None:
+            found: str | None = self._database.scalar(
+                select(projects.c.run_in_use).where(projects.c.id == project_id)
+            )
+            return found
+
+        return self._database.once(("in use", project_id), read)
+
+    def use_run(self, project_id: str, run_id: str | None, *, by: str = "") -> None:
+        """Show the scores of another run, or of none."""
+        this = update(projects).where(projects.c.id == project_id)
+        with self._database.writing():
+            self._database.change(this.values(run_in_use=run_id))
+            self._trail.add("run chosen", by, project_id, run=run_id)
 
     def preference(self, project_id: str, key: str, default: Any = None) -> Any:
         """JSON value under a key, or ``default``."""
-        own = (preferences.c.project_id == project_id, preferences.c.key == key)
-        found = self._database.rows(select(preferences.c.value).where(*own))
-        return found[0].value if found else default
+        return self._preferences_of(project_id).get(key, default)
+
+    def _preferences_of(self, project_id: str) -> dict[str, Any]:
+        def read() -> dict[str, Any]:
+            own = preferences.c.project_id == project_id
+            rows = self._database.rows(select(preferences.c.key, preferences.c.value).where(own))
+            return {row.key: row.value for row in rows}
+
+        return self._database.once(("preferences", project_id), read)
 
     def preferences(self, key: str) -> dict[str, Any]:
         """Project id -> JSON value under a key, of every project that has one."""
         query = select(preferences.c.project_id, preferences.c.value).where(preferences.c.key == key)
         return {row.project_id: row.value for row in self._database.rows(query)}
 
-    def set_preference(self, project_id: str, key: str, value: Any) -> None:
+    def set_preference(self, project_id: str, key: str, value: Any, *, by: str = "") -> None:
         """Keep a JSON value under a key."""
         same = (preferences.c.project_id == project_id) & (preferences.c.key == key)
         with self._database.writing() as connection:
             connection.execute(delete(preferences).where(same))
             connection.execute(insert(preferences).values(project_id=project_id, key=key, value=value))
+            self._trail.add("setting", by, project_id, key=key, value=value)
 
 
 def new_project_id(name: str) -> str:

@@ -1,8 +1,9 @@
-"""Which messages of which browser tab were carried out: one that is sent again is never done twice."""
+"""Which messages of tabs and programs were carried out: one that is sent again is never done twice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
@@ -36,6 +37,22 @@ class Receipts:
             self._keep(project_id, client, seq, refused=True)
             raise
         return True
+
+    def answered(
+        self, project_id: str, client: str, perform: Callable[[], dict[str, Any]]
+    ) -> tuple[dict[str, Any], bool]:
+        """What ``perform`` answers, kept in its transaction, and whether it was performed now.
+
+        Asked again by the same client, the kept answer is given. What raises keeps nothing.
+        """
+        with self._database.writing() as connection:
+            query = select(receipts.c.answer).where(receipts.c.client == client, receipts.c.seq == 1)
+            if (kept := self._database.scalar(query)) is not None:
+                return dict(kept), False
+            answer = perform()
+            row = {"project_id": project_id, "client": client, "seq": 1, "refused": False, "answer": answer}
+            connection.execute(insert(receipts).values(row))
+        return answer, True
 
     def last(self, client: str) -> int:
         """The highest number that was carried out or refused; 0 for none."""

@@ -101,6 +101,12 @@ class Result:
         weights = unknown if self.label_weights is None else self.label_weights
         return {node: (word, weights.get(node, 1.0)) for node, word in self.labels.items()}
 
+    @cached_property
+    def seen(self) -> dict[str, Any] | None:
+        """How the model encodes attributes where it was carried here from another version; else None."""
+        found = self._json("seen.json", None)
+        return None if found is None else dict(found)
+
     @property
     def model_folder(self) -> Path:
         return self.folder / "model"

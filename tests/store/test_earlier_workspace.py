@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
 
+DATABASES = ("sqlite",)  # it was written there
 ARCHIVE = Path(__file__).parent / "data" / "workspace_of_schema_3.zip"
 
 
@@ -54,3 +56,13 @@ def test_its_models_explain_score_and_are_trained_on(workspace: Workspace) -> No
     node = str(workspace.graph.node_ids[workspace.runs.result().order[0]])
     assert workspace.insight.explain(node).reasons
     assert workspace.runs.train("an+", device="cpu", params={"epochs": 20}).status == "done"
+
+
+def test_its_graph_has_the_same_attributes_and_fingerprint(workspace: Workspace, home: Path) -> None:
+    graph = workspace.graph
+    stored = json.loads(next(home.glob("projects/*/graph/meta.json")).read_text(encoding="utf-8"))
+    assert list(graph.feature_names) == stored["feature_names"]
+    assert replace(graph).fingerprint == stored["fingerprint"]  # worked out anew
+    assert (graph.links, dict(graph.derived)) == (None, {})
+    x = np.load(next(home.glob("projects/*/graph/x.npy")))
+    assert np.array_equal(np.asarray(graph.x), x)
