@@ -1,4 +1,4 @@
-"""``python -m gadcore.jobs LANE`` is a worker, ``… job ID`` does one job. People start neither."""
+"""``python -m gadcore.jobs LANE`` is a worker, ``… job`` does one job. People start neither."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from gadcore.jobs.runner import do_alone, work
 from gadcore.jobs.workers import LANES
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["job"]:
-        sys.exit(do_alone(sys.argv[2]))
+    if sys.argv[1:] == ["job"]:
+        sys.exit(do_alone())
     lane = sys.argv[1] if len(sys.argv) > 1 else ""
     if lane not in LANES:
         sys.exit(f"There is no lane {lane!r}. Expected: {', '.join(LANES[:-1])} or {LANES[-1]}.")

@@ -45,9 +45,8 @@ class Job:
         run = self.store.runs.get(run_id)
         return Result(run, self.store.folders.run(run.project, run.id))
 
-    @property
-    def graph_folder(self) -> Path:
-        return self.store.folders.graph(self.project)
+    def graph_folder(self, version: int) -> Path:
+        return self.store.folders.graph(self.project, version)
 
 
 class Kind:
@@ -58,6 +57,7 @@ class Kind:
     lane: ClassVar[str]  # the worker that serves it
     first: ClassVar[bool] = False  # before other kinds of the lane
     attempts: ClassVar[int] = 1  # more where a job whose process is gone may be done again without harm
+    cpu_seconds: ClassVar[int | None] = None  # after which the system ends its process, if it has its own
     lighter: ClassVar[str] = "Use a machine with more memory."  # said when memory ran out
 
     def do(self, job: Job) -> Any:

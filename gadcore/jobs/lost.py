@@ -23,8 +23,11 @@ def end_lost(store: Store, project_id: str | None) -> list[str]:
 def end_if_lost(store: Store, row: Row[Any]) -> bool:
     """End or queue again a job that looks running when its process is gone; False otherwise."""
     lock = store.folders.lock(f"job-{row.id}")
-    gone = row.host == HOST and not is_held(lock)  # freed by the system, however the process ended
-    if not gone and now() - (row.heartbeat_at or row.created_at) < SILENT:
+    if row.host == HOST:
+        gone = not is_held(lock)  # freed by the system, however the process ended; a clock may jump
+    else:
+        gone = now() - (row.heartbeat_at or row.created_at) >= SILENT
+    if not gone:
         return False
     kind = KINDS[row.kind]
     if row.cancel:

@@ -25,8 +25,9 @@ class PracticeKind(Kind):
     lane = "apart"
 
     def do(self, job: Job) -> Any:
-        truth = Truth(np.load(job.store.folders.truth(job.project), allow_pickle=False))
-        graph, curves = Graph.load(job.graph_folder), dict[str, dict[str, list[Any]]]()
+        version = job.store.projects.get(job.project).version
+        truth = Truth(np.load(job.store.folders.truth(job.project, version), allow_pickle=False))
+        graph, curves = Graph.load(job.graph_folder(version)), dict[str, dict[str, list[Any]]]()
         settings = {name: job.payload[name] for name in ("labels", "wrong", "seed", "model")}
         found: dict[str, Any] = {"anomalies": None, "askable": None, "curves": curves}
         for strategy in job.payload["strategies"]:

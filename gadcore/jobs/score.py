@@ -25,7 +25,8 @@ class ScoreKind(Kind):
 
     def do(self, job: Job) -> Any:
         path, edges = job.payload["path"], job.payload["edges"]
-        graph, result = Graph.load(job.graph_folder), job.result_of(job.payload["run"])
+        result = job.result_of(job.payload["run"])
+        graph = Graph.load(job.graph_folder(result.info.version))
         rows = score_new(graph, result, Path(path), Path(edges) if edges else None)
         job.stop_if_asked()
         return as_json(rows)
@@ -41,7 +42,7 @@ def score_new(graph: Graph, result: Result, path: Path, edges: Path | None = Non
     grown = read_more(graph, path, edges=edges)
     scores = load_detector(result.model_folder).score_new(grown)
     rank, percentile = ranks(scores), percentile_ranks(scores) * 100
-    fresh = np.array([i for i, node in enumerate(grown.node_ids) if node not in graph], dtype=np.int64)
+    fresh = np.flatnonzero(graph.node_ids.rows(grown.node_ids) < 0)
     return [
         QueueRow(
             node_id=str(grown.node_ids[node]),

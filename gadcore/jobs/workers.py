@@ -2,7 +2,8 @@
 
 Three lanes, at most one worker each per GAD_HOME. ``train`` holds torch, graphs and the last models.
 ``layout`` draws UMAP and t-SNE maps at low priority, so that a map never delays a training run. ``apart``
-gives every job a process of its own, which it can end in the middle of anything.
+gives every job a process of its own, which it can end in the middle of anything; one such process waits
+ready, so that a small file is not slower to read than the libraries are to import.
 
 Every process that starts or uses a worker holds a client lock. A worker ends a little after its last
 client has ended, or after a long time without work. Only a process that was started here is ever sent a
@@ -43,16 +44,27 @@ def start(settings: Settings, lane: str = "train") -> None:
     """Make sure that a worker lives or is being born; returns at once."""
     with _GUARD:
         _register(settings.home)
-        key = (settings.home, lane)
-        known = _STARTED.get(key)
-        if known is not None and (known.poll() is None or time.monotonic() - _BORN[key] < PAUSE):
-            return
-        if not is_held(worker_lock(settings, lane)):
-            _STARTED[key], _BORN[key] = _spawn(settings, lane), time.monotonic()
+        _ensure(settings, lane)
+
+
+def pass_on(settings: Settings, lane: str) -> None:
+    """As ``call``, by a worker: it ends when its own work is done, so it is no client of another."""
+    with _GUARD:
+        _ensure(settings, lane)
+    wake(settings, lane)
+
+
+def _ensure(settings: Settings, lane: str) -> None:
+    key = (settings.home, lane)
+    known = _STARTED.get(key)
+    if known is not None and (known.poll() is None or time.monotonic() - _BORN[key] < PAUSE):
+        return
+    if not is_held(worker_lock(settings, lane)):
+        _STARTED[key], _BORN[key] = _spawn(settings, lane), time.monotonic()
 
 
 def wake(settings: Settings, lane: str = "train") -> None:
-    """Tell a waiting worker that there is work; it looks within a few hundredths of a second."""
+    """Tell a waiting worker that there is work; it looks within a tenth of a second."""
     path = wake_file(settings, lane)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(str(time.time_ns()), encoding="utf-8")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gadcore.ingest import Mapping, Peek, Report, benchmark_names, formats, peek
+from gadcore.ingest import KINDS, REPEATS, UNKNOWN, Mapping, Peek, Report, benchmark_names, formats
+from gadcore.ingest.updated import WAYS as UPDATE_WAYS
 from gadcore.insight.agreement import Agreement, Dispute
 from gadcore.insight.comparison import Estimate, advice, auc_text, estimates, interval_text, same_labels
 from gadcore.insight.moved import Cause, Moved, Mover
@@ -16,8 +17,10 @@ from gadcore.workspace.queue_rows import OTHERS, Filter
 
 # fmt: off
 __all__ = [
-    "DEFAULT", "LEAST_DRAWS", "MEASURED", "OTHERS", "QUIET", "STRATEGIES", "Agreement", "AuditReport",
-    "Cause", "Dispute", "Estimate", "Filter", "Interval", "Mapping", "Moved", "Mover", "Peek", "Report",
-    "Result", "SecondLook", "Workspace", "advice", "auc_text", "band", "benchmark_names", "estimates",
-    "formats", "interval_text", "peek", "preferred_strategy", "same_labels",
+    "DEFAULT", "KINDS", "LEAST_DRAWS", "MEASURED", "OTHERS", "QUIET", "REPEATS", "STRATEGIES", "UNKNOWN",
+    "UPDATE_WAYS",
+    "Agreement", "AuditReport", "Cause", "Dispute", "Estimate", "Filter", "Interval", "Mapping",
+    "Moved", "Mover", "Peek", "Report", "Result", "SecondLook", "Workspace", "advice", "auc_text",
+    "band", "benchmark_names", "estimates", "formats", "interval_text", "preferred_strategy",
+    "same_labels",
 ]

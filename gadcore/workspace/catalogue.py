@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from gadcore.graph.labels import Verdict
 from gadcore.jobs import workers
 from gadcore.records import ProjectInfo, RunInfo, as_json
 from gadcore.settings import DEMO_FOLDER, Settings
-from gadcore.store import Store, name_in_use, new_project_id, open_store
+from gadcore.store import FileLock, Store, name_in_use, new_project_id, open_store
 
 if TYPE_CHECKING:
     from gadcore.ingest import Reading
@@ -34,7 +35,7 @@ def projects(settings: Settings) -> list[ProjectInfo]:
 def project_info(store: Store, row: Any) -> ProjectInfo:
     """A project as a card: sizes, labels by verdict, last run."""
     events = store.events(row.id).view().current.values()
-    told = {key: value for key, value in row._mapping.items() if key not in ("run_in_use", "n_events")}
+    told = {key: value for key, value in row._mapping.items() if key != "run_in_use"}
     told |= {verdict.value: sum(event.verdict is verdict for event in events) for verdict in Verdict}
     return ProjectInfo(
         **told,
@@ -65,18 +66,25 @@ def practice_copy(source_id: str, name: str, owner: str | None, settings: Settin
     """Store the graph and the known answers of a project as a new one without labels; returns its id."""
     store = open_store(settings)
     source = store.projects.get(source_id)
-    truth(store, source.id, source.name)  # NotFound without
-    folder = store.folders.project(source.id)
+    truth(store, source.id, source.name, source.version)  # NotFound without
+    folder = store.folders.version(source.id, source.version)
 
     def write(part: Path) -> None:
         shutil.copytree(folder / "graph", part / "graph")
-        for file in (store.folders.truth(source.id), store.folders.report(source.id)):
+        for file in (folder / name for name in ("truth.npy", "report.json")):
             if file.exists():
                 shutil.copy2(file, part / file.name)
 
     made = _store(name, write, Graph.load(folder / "graph"), True, owner, settings)
     store.projects.set_preference(made, PRACTICE, {"of": source.id, "name": source.name})
     return made
+
+
+def practised_by(project: str, settings: Settings) -> str | None:
+    """Who practises on a practice copy; None for any other project."""
+    store = open_store(settings)
+    row = store.projects.get(project)
+    return str(row.owner) if store.projects.preference(row.id, PRACTICE) else None
 
 
 def practice_copies(source_id: str, settings: Settings) -> list[ProjectInfo]:
@@ -101,29 +109,54 @@ def _store(
     if store.projects.find(name) is not None:
         raise name_in_use(name)
     project_id = new_project_id(name)
-    folder = store.folders.project(project_id)
-    part = folder.with_name(folder.name + ".part")
-    try:
-        write(part)
-        part.rename(folder)
-        store.projects.add(name, owner or settings.analyst, graph, has_truth=has_truth, project_id=project_id)
-    except OSError as error:
-        raise StoreError(
-            f"The project cannot be written to {folder} ({error}). "
-            "Free some disk space or set GAD_HOME to a writable folder."
-        ) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        if store.projects.find(project_id) is None:
-            shutil.rmtree(folder, ignore_errors=True)
+    owner = owner or settings.analyst
+    with settled(store, project_id, write):
+        store.projects.add(name, owner, graph, has_truth=has_truth, project_id=project_id)
     return project_id
 
 
-def delete(project: str, settings: Settings) -> None:
+@contextmanager
+def settled(store: Store, project_id: str, write: Callable[[Path], None]) -> Iterator[None]:
+    """Write the folder of a new project, whose row is added within; without the row it is removed again.
+
+    Its lock and its mark tell a later sweep what it is, should this process be killed.
+    """
+    folder = store.folders.project(project_id)
+    part = folder.with_name(folder.name + ".part")
+    with FileLock(store.folders.lock(f"project-{project_id}")) as lock:
+        if not lock.acquire():
+            raise StoreError(f"The project {project_id!r} is being made by another process. Try again later.")
+        try:
+            write(part)
+            (part / store.folders.unsettled(project_id).name).touch()
+            part.rename(folder)
+        except OSError as error:
+            raise StoreError(
+                f"The project cannot be written to {folder} ({error}). "
+                "Free some disk space or set GAD_HOME to a writable folder."
+            ) from error
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        try:
+            yield
+        finally:
+            if store.projects.find(project_id) is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            store.folders.unsettled(project_id).unlink(missing_ok=True)
+
+
+def version_of(project: str, settings: Settings) -> int:
+    """The version of the graph that a project has now."""
+    return int(open_store(settings).projects.get(project).version)
+
+
+def delete(project: str, settings: Settings, *, by: str) -> None:
     """Remove a project with its graph, labels and runs; a run under way is stopped first."""
     store = open_store(settings)
     row = store.projects.get(project)
-    store.projects.remove(row.id)  # a job that finds its row gone stops
+    with suppress(OSError):  # a folder that is gone already
+        store.folders.unsettled(row.id).touch()
+    store.projects.remove(row.id, by=by)  # a job that finds its row gone stops
     for lane in workers.LANES:
         workers.wake(settings, lane)
     store.forget(row.id)
@@ -144,10 +177,10 @@ def demo(settings: Settings) -> str:
         return str(store.projects.get(DEMO).id)
 
 
-def truth(store: Store, project_id: str, name: str) -> Truth:
+def truth(store: Store, project_id: str, name: str, version: int) -> Truth:
     """Known answers; NotFound for a project without."""
     try:
-        return Truth(np.load(store.folders.truth(project_id), allow_pickle=False))
+        return Truth(np.load(store.folders.truth(project_id, version), allow_pickle=False))
     except FileNotFoundError:
         raise NotFound(
             f"The project {name!r} has no truth column. Import the graph again and name one."

@@ -12,11 +12,22 @@ import pandas as pd
 from gadcore.errors import InputError, LabelError
 from gadcore.graph.labels import LabelEvent, Verdict, checked_weight
 from gadcore.records import neutral
+from gadcore.store.artefacts import written_aside
 
 ID_COLUMNS = ("node_id", "id", "node", "~id", ":id")
 LABEL_COLUMNS = ("label", "verdict", "y", "truth")
 HOW_DRAWN = ("strategy", "inclusion_probability")
-COLUMNS = ("node_id", "label", "analyst", "at", "source", "note", *HOW_DRAWN, "weight")  # as they are written
+COLUMNS = (
+    "node_id",
+    "label",
+    "analyst",
+    "at",
+    "source",
+    "note",
+    "reason",
+    *HOW_DRAWN,
+    "weight",
+)  # as they are written
 
 _READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": lambda path: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig"),
@@ -28,7 +39,7 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def read_labels(path: Path) -> list[dict[str, Any]]:
-    """Rows with node_id, verdict, note, strategy, inclusion_probability, weight; empty labels are skipped.
+    """Rows with node_id, verdict, note, reason, weight and how they were drawn; empty labels are skipped.
 
     A file without a weight column, or an empty cell in it, says nothing about the weight.
     """
@@ -79,14 +90,14 @@ def write_labels(path: Path, events: Iterable[LabelEvent]) -> int:
         wrong = f"{path.name}: labels cannot be written as {suffix}"
         raise InputError(wrong, ".csv, .tsv, .parquet or .jsonl")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if suffix == ".parquet":
-            table.to_parquet(path, index=False)
-        elif suffix == ".jsonl":
-            table.to_json(path, orient="records", lines=True, force_ascii=False)
-        else:
-            sep = "\t" if suffix == ".tsv" else ","
-            table.map(neutral).to_csv(path, index=False, sep=sep, encoding="utf-8")
+        with written_aside(path) as part:
+            if suffix == ".parquet":
+                table.to_parquet(part, index=False)
+            elif suffix == ".jsonl":
+                table.to_json(part, orient="records", lines=True, force_ascii=False)
+            else:
+                sep = "\t" if suffix == ".tsv" else ","
+                table.map(neutral).to_csv(part, index=False, sep=sep, encoding="utf-8")
     except OSError as error:
         wrong = f"{path} cannot be written ({error})"
         raise InputError(wrong, fix="choose a folder you may write to") from error
@@ -123,7 +134,7 @@ def _verdict(path: Path, number: int, text: str) -> Verdict:
 
 
 def _extras(record: dict[Any, Any], by_name: dict[str, Any]) -> dict[str, Any]:
-    names = [name for name in ("note", *HOW_DRAWN) if name in by_name]
+    names = [name for name in ("note", "reason", *HOW_DRAWN) if name in by_name]
     extras: dict[str, Any] = {name: _text(record[by_name[name]]) for name in names}
     try:
         chance: float | None = float(extras.get("inclusion_probability", ""))

@@ -1,8 +1,9 @@
-"""Messages of browser tabs: each is carried out once, however often it is sent and whatever restarts."""
+"""Messages of tabs and programs: each is carried out once, however often it is sent, whatever restarts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gadcore.errors import GadError
 from gadcore.workspace.project import Project
@@ -23,6 +24,15 @@ class Messages:
         store, project = self._project.store, self._project.id
         try:
             return store.receipts.once(project, client, seq, perform)
+        except GadError:
+            store.forget(project)  # it may have read what was then undone
+            raise
+
+    def answered(self, client: str, perform: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+        """What a message was answered with, and whether it was performed now; what fails is not kept."""
+        store, project = self._project.store, self._project.id
+        try:
+            return store.receipts.answered(project, client, perform)
         except GadError:
             store.forget(project)  # it may have read what was then undone
             raise

@@ -17,6 +17,7 @@ from gadcore.records import NodeCard, QueueRow
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.queue_rows import WORDS, live_reasons, rows
 from gadcore.workspace.reranking import provisional
+from gadcore.workspace.since import news_of
 
 RUNS_SHOWN = 12
 SIMILAR_SHOWN = 8
@@ -30,7 +31,7 @@ def card(project: Project, node_id: str) -> NodeCard:
     bent = provisional(project, result) if result else None
     row = rows(project, [node], result=result, reasons=[reason], bent=bent)[0]
     standing = project.standing(node_id)
-    dispute = dispute_on(standing)
+    dispute, given = dispute_on(standing), project.store.assigned.of(project.id).get(node_id)
     probability = result.probability[node] if result and result.probability is not None else None
     return NodeCard(
         row=row,
@@ -48,6 +49,9 @@ def card(project: Project, node_id: str) -> NodeCard:
         similar_space=_space(project)[1],
         disputed=dispute.verdicts if dispute else {},
         judged_by=sorted(judges(standing).get(node_id, ())),
+        news=news_of(project, node_id),
+        link_words=project.graph.links.meaning.words if project.graph.links is not None else "",
+        assigned_to=given.analyst if given else "",
     )
 
 
@@ -106,5 +110,5 @@ def _neighbour_verdicts(project: Project, node: int) -> dict[str, int]:
 
 def _shown(event: LabelEvent) -> dict[str, Any]:
     verdict = event.verdict.value if event.verdict else None
-    names = ("at", "analyst", "note", "kind", "source", "strategy", "group", "weight")
+    names = ("at", "analyst", "note", "kind", "source", "strategy", "group", "weight", "reason")
     return {"verdict": verdict, **{name: getattr(event, name) for name in names}}

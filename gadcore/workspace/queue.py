@@ -17,7 +17,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gadcore.detectors import BOTH
 from gadcore.graph.labels import LabelEvent
@@ -29,8 +28,18 @@ from gadcore.records import QueueRow
 from gadcore.store import Result
 from gadcore.store.offers import NOTHING, Offer, Revision
 from gadcore.workspace.project import DERIVED, Project
-from gadcore.workspace.queue_rows import Filter, filtered, live_reasons, rows
+from gadcore.workspace.queue_rows import (
+    Filter,
+    filtered,
+    live_reasons,
+    plain_rows,
+    rows,
+    unranked,
+    widest,
+    within,
+)
 from gadcore.workspace.reranking import provisional
+from gadcore.workspace.team import Asked, asked_of, veiled
 
 COMPLETE = "Every node has a verdict."
 UNFIT = "No node fits this filter. Choose another one."
@@ -59,13 +68,18 @@ def queue(
     the project prefers).
     """
     where, result = where or Filter(), project.result()
-    if result is None:
-        nodes = np.flatnonzero(filtered(project, where, analyst, None))
-        widest = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
-        return rows(project, widest, reasons=[project.unranked()] * len(widest))
     if where.verdict in (None, "unlabelled"):
-        order = _order(project, result, where, strategy=strategy, **tuning)
-        return order.rows(n, provisional(project, result, wanted))
+        asked = within(project, where, result, asked_of(project, analyst))
+        if result is None:
+            own, common = unranked(project, where, n, asked)
+        else:
+            order = _order(project, result, where, strategy=strategy, **tuning)
+            bent = provisional(project, result, wanted)
+            own, common = order.own_rows(asked, bent), order.rows(n, bent, asked.apart)
+        second = veiled(plain_rows(project, result, asked.second[: n // asked.every + 1]), asked.second)
+        return asked.mixed(own, common, second)[:n]
+    if result is None:
+        return widest(project, np.flatnonzero(filtered(project, where, analyst, None)), n)
     keep = filtered(project, where, analyst, result)
     nodes = result.order[keep[result.order]][:n]
     return rows(project, nodes, result=result, reasons=live_reasons(project, result, nodes), strategy="top")
@@ -76,7 +90,7 @@ def remark(project: Project, strategy: str | None, where: Filter | None, waiting
     where = where or Filter()
     by = find_strategy(project.choice(strategy=strategy).strategy)
     to_decide = where.verdict in (None, "unlabelled")
-    if to_decide and not (project.verdicts() == -1).any():
+    if to_decide and not waiting and not (project.verdicts() == -1).any():
         return COMPLETE
     if to_decide and where.narrows and waiting and by.is_random_check:
         return UNCOUNTED
@@ -97,9 +111,19 @@ def shown_as(project: Project, node_ids: Iterable[str], strategy: str | None = N
     return {node_id: offer.id for node_id, offer in found.items() if offer.id is not None}
 
 
+@dataclass(frozen=True)
+class _Latest:
+    """The cases by a provisional ranking."""
+
+    bent: Provisional
+    revision: Revision
+    n: int  # how many were asked for
+    queries: list[Query]
+
+
 def _order(project: Project, result: Result, where: Filter, **chosen: Any) -> _Order:
     choice = project.choice(**chosen)
-    key = ("order", result.info.id, choice, where)
+    key = ("order", str(result.folder), choice, where)
     return DERIVED.get(key, lambda: _Order(project, result, where, choice))
 
 
@@ -114,18 +138,42 @@ class _Order:
     queries: list[Query] = field(default_factory=list)  # decided ones too
     revision: Revision = NOTHING  # of ``queries`` in the store
     shown: dict[Query, int] = field(default_factory=dict)  # what this process has shown, and as which offer
+    latest: _Latest | None = None  # of a provisional ranking: asked for again
+    drawn: tuple[Any, dict[Query, QueueRow]] = (None, {})  # rows of one state of the labels
     guard: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
-    def rows(self, n: int, bent: Provisional | None) -> list[QueueRow]:
-        """The first ``n`` cases that have no label yet."""
-        found = self.cases(n, bent)
+    def rows(self, n: int, bent: Provisional | None, apart: Collection[str] = ()) -> list[QueueRow]:
+        """The first ``n`` cases that have no label yet, without those that are kept ``apart``."""
+        graph = self.project.graph
+        left_out = {graph.index_of(node_id) for node_id in apart if node_id in graph}
+        found = [q for q in self.cases(n + len(left_out), bent) if q.node not in left_out][:n]
         return self._drawn(found, self._offers(found), bent)
+
+    def own_rows(self, asked: Asked, bent: Provisional | None) -> list[QueueRow]:
+        """Cases that a lead has given to the analyst; those of the order as they are in it."""
+        if not asked.assigned:
+            return []
+        with self.guard:
+            self._follow()
+        nodes = {self.project.graph.index_of(node_id) for node_id in asked.assigned}
+        known = [query for query in self.queries if query.node in nodes]
+        drawn = {row.node_id: row for row in self._drawn(known, self._offers(known), bent)}
+        plain = [node_id for node_id in asked.assigned if node_id not in drawn]
+        drawn |= {row.node_id: row for row in plain_rows(self.project, self.result, plain)}
+        return [replace(drawn[node_id], assigned_by=by) for node_id, by in asked.assigned.items()]
 
     def cases(self, n: int, bent: Provisional | None) -> list[Query]:
         """The same as queries."""
         if bent is None or self._strategy.is_random_check:
             return self._open(n)[:n]
-        return self._reranked(n, bent)
+        with self.guard:
+            self._follow()
+            known = self.latest
+            most = max(n, OFFERED)  # tabs ask for a few more or less: one answer serves them
+            if known is None or (known.bent, known.revision, known.n) != (bent, self.revision, most):
+                found = self._reranked(most, bent)
+                known = self.latest = _Latest(bent, self.revision, most, found)
+            return known.queries[:n]
 
     @property
     def _strategy(self) -> Any:
@@ -173,7 +221,7 @@ class _Order:
             return open_
         # Further ahead nothing is drawn or kept, or looking far ahead would draw for all that is looked at.
         waiting = {query.node for query in open_}
-        return open_ + self._work_out(self.result.scores, n - len(open_), with_audit=False, waiting=waiting)
+        return open_ + self._work_out(self.result, n - len(open_), with_audit=False, waiting=waiting)
 
     def _kept(self, *, least: int = 0, served: int | None = None) -> list[Query]:
         """Waiting cases of the order, at least OFFERED or ``least`` of them if the graph has so many.
@@ -199,7 +247,7 @@ class _Order:
         most of the queue is from. One that is drawn twice stays as it was.
         """
         waiting = {query.node for query in known}
-        found = self._work_out(self.result.scores, n, with_audit=True, waiting=waiting)
+        found = self._work_out(self.result, n, with_audit=True, waiting=waiting)
         checks = waiting - {query.node for query in _active(known)}
         found = [query for query in found if query.node not in checks]
         drawn = {query.node for query in found}
@@ -242,7 +290,7 @@ class _Order:
         graph = self.project.graph
         nodes = [graph.index_of(event.node_id) for event in active]
         begun = nodes[len(nodes) - len(nodes) % BATCH :]
-        rest = self._work_out(bent.scores, self._chosen(n), with_audit=False, begun=begun, waiting=taken)
+        rest = self._work_out(bent, self._chosen(n), with_audit=False, begun=begun, waiting=taken)
         places = self._places(audit, asked)
         mixed = interleave(rest, places, n)
         return mixed + [query for query in places.values() if query not in mixed][: n - len(mixed)]
@@ -269,17 +317,17 @@ class _Order:
 
     def _asked(self) -> list[LabelEvent]:
         """Verdicts on cases of a strategy since the run ended, oldest first."""
-        since, graph = self.result.info.ended_at, self.project.graph
+        since, graph = self.result.info.ended_after or 0, self.project.graph
         events = [
             event
             for event in self.project.view().current.values()
-            if event.strategy and (not since or event.at > since) and event.node_id in graph
+            if event.strategy and event.id > since and event.node_id in graph
         ]
         return sorted(events, key=lambda event: event.id)
 
     def _work_out(
         self,
-        scores: npt.NDArray[np.floating],
+        ranking: Result | Provisional,
         n: int,
         *,
         with_audit: bool,
@@ -290,12 +338,13 @@ class _Order:
         allowed = filtered(project, self.where, None, result) if self.where.narrows else None
         return work_out(
             project.graph,
-            Scored(info.id, info.seed, info.basis, scores, result.embedding),
+            Scored(info.id, info.seed, info.basis, ranking.scores, result.embedding, ranking.order),
             project.labels(),
             project.view().current.values(),
             self.choice,
             n,
             directions=project.basis(),
+            views=project.views(),
             allowed=allowed,
             with_audit=with_audit and not self.where.narrows,  # a draw from a part does not stand for all
             moment=project.view().last_id,
@@ -304,6 +353,20 @@ class _Order:
         )
 
     def _drawn(self, queries: list[Query], offers: list[int], bent: Provisional | None) -> list[QueueRow]:
+        """A row for each case; those that a tab was given at these labels are not made again for the next."""
+        state = (self.project.label_state(), bent, self.project.result_before(self.result))
+        with self.guard:
+            if self.drawn[0] is None or any(a is not b for a, b in zip(self.drawn[0], state)):
+                self.drawn = (state, {})
+            known = self.drawn[1]
+        new = [(query, offer) for query, offer in zip(queries, offers) if query not in known]
+        known.update(zip([query for query, _ in new], self._made(new, bent)))
+        return [known[query] for query in queries]
+
+    def _made(self, cases: list[tuple[Query, int]], bent: Provisional | None) -> list[QueueRow]:
+        if not cases:
+            return []
+        queries, offers = zip(*cases)
         nodes = np.array([query.node for query in queries], dtype=np.int64)
         reasons = live_reasons(self.project, self.result, nodes)
         found = rows(

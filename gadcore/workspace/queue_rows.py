@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
 from gadcore.errors import InputError
-from gadcore.graph import IntArray
+from gadcore.graph import IntArray, NodeTable
 from gadcore.graph.labels import Verdict
 from gadcore.insight.agreement import judges
 from gadcore.insight.explain import reasons as why
-from gadcore.insight.explain.columns import shown
+from gadcore.insight.explain.columns import texts_of
 from gadcore.insight.explain.sentences import verdict_sentence
 from gadcore.loop.rerank import Provisional
 from gadcore.records import QueueRow
 from gadcore.store import Result
+from gadcore.workspace.conditions import compared, condition
 from gadcore.workspace.project import DERIVED, Project
 from gadcore.workspace.search import SearchIndex
+from gadcore.workspace.since import changed_since_verdict, touched_since
+from gadcore.workspace.team import Asked
 
 CODES = {"unlabelled": -1, "normal": 0, "anomalous": 1, "unsure": -2}
 OTHERS = "others"  # judged by others, not by the analyst
-VERDICT_FILTERS = (*CODES, "mine", OTHERS, "any")
+CHANGED = "changed"  # judged, and touched by an update since
+VERDICT_FILTERS = (*CODES, "mine", OTHERS, CHANGED, "any")
 WORDS = {0: Verdict.NORMAL.value, 1: Verdict.ANOMALOUS.value, -2: Verdict.UNSURE.value}
 
 Mask = npt.NDArray[np.bool_]
@@ -35,15 +40,16 @@ class Filter:
 
     verdict: str | None = None  # one of VERDICT_FILTERS
     column: str | None = None
-    value: str | None = None
+    value: str | None = None  # of the column; of numbers also "> 5" or "<= 1,000"
     min_percentile: float | None = None
     max_percentile: float | None = None
     text: str | None = None
+    since: str | None = None  # only what is new or changed since "last" (update), "version 3", "2025-06-01"
 
     @property
     def narrows(self) -> bool:
         """Whether it leaves out unlabelled nodes."""
-        given = (self.column, self.min_percentile, self.max_percentile, self.text)
+        given = (self.column, self.min_percentile, self.max_percentile, self.text, self.since)
         return any(value is not None for value in given)
 
 
@@ -69,19 +75,19 @@ def rows(
 
     ``bent`` adds the place in a provisional ranking.
     """
-    result = result or project.result()
+    result, at = result or project.result(), np.asarray(nodes, dtype=np.int64)
     if moved is None and result is not None and (before := project.result_before(result)) is not None:
-        at = np.asarray(nodes, dtype=np.int64)
         moved = before.rank[at] - result.rank[at]
     graph, verdicts = project.graph, project.verdicts()
-    n = len(nodes)
+    n = len(at)
     reasons, inclusion = reasons or [""] * n, inclusion or [None] * n
+    ids, names = graph.node_ids[at].tolist(), graph.display_names(at)
     found = []
-    for i, (node, reason, chance) in enumerate(zip(map(int, nodes), reasons, inclusion)):
+    for i, (node, reason, chance) in enumerate(zip(at.tolist(), reasons, inclusion)):
         found.append(
             QueueRow(
-                node_id=str(graph.node_ids[node]),
-                name=graph.display_name(node),
+                node_id=ids[i],
+                name=names[i],
                 rank=int(result.rank[node]) if result else 0,
                 moved=None if moved is None else int(moved[i]),
                 score=float(result.scores[node]) if result else 0.0,
@@ -100,9 +106,9 @@ def filtered(project: Project, where: Filter, analyst: str | None, result: Resul
     """(N,) nodes that a filter lets through."""
     graph, verdicts = project.graph, project.verdicts()
     word = where.verdict or "unlabelled"
-    if word in ("mine", OTHERS):
+    if word in ("mine", OTHERS, CHANGED):
         keep = np.zeros(graph.n_nodes, dtype=bool)
-        found = _mine(project, analyst) if word == "mine" else _others(project, analyst)
+        found = _judged(project, word, analyst)
         keep[graph.indices_of([node for node in found if node in graph])] = True
     elif word == "any":
         keep = np.ones(graph.n_nodes, dtype=bool)
@@ -110,6 +116,8 @@ def filtered(project: Project, where: Filter, analyst: str | None, result: Resul
         keep = verdicts == CODES[word]
     else:
         raise InputError(f"a filter on verdict {word!r}", f"one of {', '.join(VERDICT_FILTERS)}")
+    if where.since is not None:
+        keep &= touched_since(project, where.since)
     if where.column is not None:
         keep &= _has_value(project, where.column, where.value)
     if where.text:
@@ -119,6 +127,13 @@ def filtered(project: Project, where: Filter, analyst: str | None, result: Resul
     if result is not None and where.max_percentile is not None:
         keep &= result.percentile <= where.max_percentile
     return keep
+
+
+def _judged(project: Project, word: str, analyst: str | None) -> list[str]:
+    """Nodes of a filter on who has judged them, or when."""
+    if word == CHANGED:
+        return changed_since_verdict(project)
+    return _mine(project, analyst) if word == "mine" else _others(project, analyst)
 
 
 def _mine(project: Project, analyst: str | None) -> list[str]:
@@ -138,16 +153,57 @@ def _has_value(project: Project, column: str, value: str | None) -> Mask:
     if column not in table:
         known = ", ".join(map(str, table.columns)) or "(none)"
         raise InputError(f"a filter on column {column!r}", f"one of the columns {known}")
-    cells = DERIVED.get(
-        ("cells", project.id, column),
-        lambda: np.array([shown(v) for v in table[column]], dtype=object),
-    )
-    return np.asarray(cells == ("" if value is None else value), dtype=bool)
+    key = ("value", project.id, project.fingerprint, column, value)
+    found: Mask = DERIVED.get(key, lambda: _cells_with(table, column, value or ""))
+    return found
+
+
+def _cells_with(table: NodeTable, column: str, value: str) -> Mask:
+    equal = np.asarray(pc.equal(texts_of(table, column), value).to_numpy(zero_copy_only=False), dtype=bool)
+    operator, bound = condition(value)
+    found = compared(table[column], operator, bound)
+    return equal if found is None else equal | found
 
 
 def search_index(project: Project) -> SearchIndex:
     """The search index of the project's graph, made at first use."""
-    return DERIVED.get(("search", project.id), lambda: SearchIndex(project.graph))
+    folder = project.store.folders.graph(project.id, project.version)
+    return DERIVED.get(("search", project.version_key), lambda: SearchIndex(project.graph, folder))
+
+
+def within(project: Project, where: Filter, result: Result | None, asked: Asked) -> Asked:
+    """What is asked of an analyst, of nodes that a filter lets through."""
+    if not where.narrows or not (asked.assigned or asked.second):
+        return asked
+    keep, index = filtered(project, replace(where, verdict="any"), None, result), project.graph.index_of
+    own = {node: by for node, by in asked.assigned.items() if keep[index(node)]}
+    others = asked.others | (asked.assigned.keys() - own.keys())
+    return replace(
+        asked, assigned=own, others=others, second=[node for node in asked.second if keep[index(node)]]
+    )
+
+
+def unranked(project: Project, where: Filter, n: int, asked: Asked) -> tuple[list[QueueRow], list[QueueRow]]:
+    """Assigned cases and all others, while there is no run."""
+    nodes = np.flatnonzero(filtered(project, where, None, None))
+    apart = project.graph.indices_of([node for node in asked.apart if node in project.graph])
+    own = [
+        replace(r, assigned_by=asked.assigned[r.node_id]) for r in plain_rows(project, None, asked.assigned)
+    ]
+    return own, widest(project, np.setdiff1d(nodes, apart, assume_unique=True), n)
+
+
+def widest(project: Project, nodes: IntArray, n: int) -> list[QueueRow]:
+    """Rows of those with the most neighbours, while there is no run."""
+    found = nodes[np.argsort(-project.graph.degree[nodes], kind="stable")][:n]
+    return rows(project, found, reasons=[project.unranked()] * len(found))
+
+
+def plain_rows(project: Project, result: Result | None, node_ids: Iterable[str]) -> list[QueueRow]:
+    """Rows of nodes that no strategy has chosen."""
+    nodes = [project.graph.index_of(node_id) for node_id in node_ids]
+    reasons = live_reasons(project, result, nodes) if result else [project.unranked()] * len(nodes)
+    return rows(project, nodes, result=result, reasons=reasons)
 
 
 def live_reasons(project: Project, result: Result, nodes: Iterable[int]) -> list[str]:
@@ -182,6 +238,7 @@ def first_reasons(project: Project, result: Result, nodes: Iterable[int]) -> lis
     wanted = [int(node) for node in nodes]
     missing = [node for node in wanted if node not in known]
     if missing:
-        found = why(project.graph, result.model_folder, missing, result.scores)
+        seen = project.graph_seen_by(result)
+        found = why(seen, result.model_folder, missing, result.scores, project.views())
         known.update({node: (lines[0] if lines else "") for node, lines in zip(missing, found)})
     return [known[node] for node in wanted]

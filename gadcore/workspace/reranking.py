@@ -31,7 +31,7 @@ def provisional(project: Project, result: Result, wanted: bool | None = None) ->
     basis = project.basis()
     if basis is None or len(basis) != project.graph.n_nodes:
         return None
-    kept = DERIVED.get(("provisional", result.info.id), lambda: _of_run(project, result, basis))
+    kept = DERIVED.get(("provisional", str(result.folder)), lambda: _of_run(project, result, basis))
     return kept.at(project)
 
 

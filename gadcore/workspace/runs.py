@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from gadcore.detectors import REGISTRY
+from gadcore.detectors import REGISTRY, specs
 from gadcore.detectors.base import Progress
-from gadcore.errors import InputError, ModelError, RunError
+from gadcore.errors import InputError, RunError, UsageError
 from gadcore.graph import FloatArray
 from gadcore.jobs import ask, workers
 from gadcore.jobs.lost import end_lost
 from gadcore.jobs.runner import carry_out
 from gadcore.metrics import midranks
 from gadcore.records import QueueRow, RunComparison, RunInfo
+from gadcore.settings import known_device
 from gadcore.store import LAYOUTS, Result
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue_rows import positive, rows
@@ -39,7 +40,9 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.model not in REGISTRY:
-            raise ModelError(f"There is no model {self.model!r}. Expected one of: {', '.join(REGISTRY)}.")
+            raise UsageError(f"There is no model {self.model!r}. Expected one of: {', '.join(REGISTRY)}.")
+        specs.check(self.model, {**(self.params or {}), "seed": self.seed})
+        known_device(self.device)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -51,7 +54,11 @@ class Request:
         """Columns of the new run; the labels are counted now, and again when it starts."""
         labels = project.labels()
         counts = {name: len(getattr(labels, name)) for name in ("normal", "anomalous", "unsure")}
-        trained_on = {"graph_fingerprint": project.fingerprint, "label_hash": labels.hash(project.graph)}
+        trained_on: dict[str, Any] = {
+            "graph_fingerprint": project.fingerprint,
+            "label_hash": labels.hash(project.graph),
+        }
+        trained_on |= {"version": project.version}
         return {**self.identity, **trained_on, **counts}
 
 
@@ -73,9 +80,12 @@ class Runs:
     def _queued(self, request: Request) -> RunInfo:
         project = self._project
         for run in project.store.runs.of_project(project.id, "queued"):
-            if all(getattr(run, key) == value for key, value in request.identity.items()):
+            same = {**request.identity, "version": project.version}
+            learns = project.store.jobs.get(run.id).kind == "train"
+            if learns and all(getattr(run, key) == value for key, value in same.items()):
                 return run  # it reads the labels when it starts, so it will know the latest
-        return project.store.runs.add(project.id, request.columns(project), warm=request.warm)
+        by = project.analyst(None)
+        return project.store.runs.add(project.id, request.columns(project), warm=request.warm, by=by)
 
     def train(
         self,
@@ -89,7 +99,8 @@ class Runs:
         values = request.columns(project)
 
         def begin() -> RunInfo:
-            return project.store.runs.add(project.id, values, warm=request.warm, job_id=run_id)
+            by = project.analyst(None)
+            return project.store.runs.add(project.id, values, warm=request.warm, job_id=run_id, by=by)
 
         carry_out(project.store, project.settings, run_id, begin=begin, listen=on_progress)
         return project.store.runs.get(run_id)
@@ -101,7 +112,8 @@ class Runs:
         """
         if self._project.result() is not None:
             return None
-        return self.active() or (None if self.all() else self.start())
+        tried = any(run.version == self._project.version for run in self.all())
+        return self.active() or (None if tried else self.start())
 
     def all(self) -> list[RunInfo]:
         """All runs, newest first; those whose process is gone are marked as failed first."""
@@ -120,8 +132,13 @@ class Runs:
 
     def in_use(self) -> RunInfo | None:
         """The run whose scores are shown."""
-        used = self._project.store.projects.run_in_use(self._project.id)
+        used = self._project.run_in_use()
         return self._project.store.runs.get(used) if used else None
+
+    def latest(self) -> RunInfo | None:
+        """The newest finished run that was meant for use; with a ``message`` where it is in trouble."""
+        done = self._project.store.runs.of_project(self._project.id, "done")
+        return next((run for run in done if run.for_use), None)
 
     def cancel(self, run_id: str) -> None:
         """Ask a run to stop; it does so within one epoch."""
@@ -133,19 +150,24 @@ class Runs:
         if run.status != "done":
             raise RunError(f"Run {run.number} is {run.status} and has no scores. Choose a run that is done.")
         if run.graph_fingerprint != project.fingerprint:
-            raise RunError(f"Run {run.number} was trained on another version of the graph. Retrain instead.")
-        project.store.projects.use_run(project.id, run.id)
+            raise RunError(
+                f"Run {run.number} saw version {run.version} of the graph, not version {project.version}. "
+                "Go to that version, or retrain."
+            )
+        project.store.projects.use_run(project.id, run.id, by=project.analyst(None))
         return project.store.runs.get(run.id)
 
     def delete(self, run_id: str) -> None:
         """Remove a run that is not under way; if it was in use, the latest other one takes its place."""
-        project, run = self._project, self._run(run_id)
+        project, run, by = self._project, self._run(run_id), self._project.analyst(None)
         if run.live:
             raise RunError(f"Run {run.number} is {run.status}. Cancel it before deleting it.")
         if run.in_use:
-            others = [other for other in project.store.runs.of_project(project.id, "done") if other != run]
-            project.store.projects.use_run(project.id, others[0].id if others else None)
-        project.store.runs.remove(run.id)
+            others = [
+                id for id in project.store.runs.done_ids(project.id, project.fingerprint) if id != run.id
+            ]
+            project.store.projects.use_run(project.id, others[-1] if others else None, by=by)
+        project.store.runs.remove(run.id, by=by)
         shutil.rmtree(project.store.folders.run(project.id, run.id), ignore_errors=True)
 
     def history(self, run_id: str) -> list[dict[str, Any]]:
@@ -162,9 +184,9 @@ class Runs:
         """Two runs side by side: who rose and fell most, who entered and left the top ``k``."""
         k = positive(k, "k")
         before, after = self._done(before_id), self._done(after_id)
-        if len(before.scores) != len(after.scores):
+        if before.info.graph_fingerprint != after.info.graph_fingerprint:
             raise RunError(
-                "The two runs were trained on different graphs, so their ranks cannot be compared."
+                "The two runs saw different versions of the graph, so their ranks cannot be compared."
             )
         moved = before.rank - after.rank  # > 0: risen
         ids, top_before, top_after = self._project.graph.node_ids, before.order[:k], after.order[:k]

@@ -3,7 +3,7 @@
 The folder's token is part of the page's address, so a reload, or a second browser, shows the same reading.
 
 incoming/<token>/files/         what was uploaded (none for a path or a benchmark name)
-incoming/<token>/request.json   what to read, and the job that reads it
+incoming/<token>/request.json   what to read, what a first look found, and the job that reads it
 incoming/<token>/<job>/         graph/ and truth.npy of a reading that ended well
 """
 
@@ -23,13 +23,16 @@ from typing import Any, BinaryIO
 import numpy as np
 from sqlalchemy import Row
 
-from gadcore.errors import InputError, NotFound
+from gadcore.access import LOCAL, Who, check
+from gadcore.errors import InputError, NotAllowed, NotFound, RunError
 from gadcore.graph import Graph, Truth
-from gadcore.ingest import ColumnReport, Dropped, Mapping, Reading, Report
-from gadcore.jobs import ask
+from gadcore.ingest import ColumnReport, Dropped, Mapping, Peek, Reading, Report, benchmark_names
+from gadcore.jobs import ask, workers
+from gadcore.records.versions import Changes
 from gadcore.settings import Settings
 from gadcore.store import LIVE, open_store
 from gadcore.store.schema import now
+from gadcore.workspace.updates import Update
 
 _STALE = 24 * 3600.0  # seconds after which a forgotten upload is thrown away
 _TOKEN = re.compile(r"[0-9a-f]{16}")
@@ -82,12 +85,40 @@ class Incoming:
             return State("reading", row.progress.get("stage", ""), (now() - row.created_at).total_seconds())
         return State("done") if row.status == "done" else State("failed", error=row.message)
 
+    def look(self) -> Peek:
+        """Columns and format of the files, by a process of its own; it looks once.
+
+        InputError where they cannot be read. Files are never opened in the process that shows pages.
+        """
+        seen = self.request.get("peek")
+        if seen is None:
+            try:
+                seen = ask.result_of(self.settings, ask.ask(self.settings, "look", {"source": self.source}))
+            except RunError as error:
+                raise InputError(str(error)) from error
+            self.write(peek=seen)
+        return Peek.from_json(seen)
+
     def start(self, mapping: Mapping | None) -> None:
         """Have the files read; an earlier reading of them is thrown away."""
         self.forget()
         asked: dict[str, Any] = {"folder": str(self.folder), "source": self.source}
         asked["mapping"] = mapping.as_json() if mapping else None
         self.write(job=ask.ask(self.settings, "reading", asked))
+
+    def start_update(self, project_id: str, way: str, as_of: str) -> None:
+        """Have the files read as the next version of a project's graph."""
+        self.forget()
+        self.write(update={"project": project_id, "way": way, "as_of": as_of})
+        asked = {"folder": str(self.folder), "source": self.source, "way": way}
+        self.write(job=ask.ask(self.settings, "updating", asked, project_id))
+
+    def update(self) -> Update:
+        """What was read for a project, ready to be stored."""
+        asked, found = self.request["update"], self._done().result
+        changes, parent = Changes(**found["changes"]), found["parent"]
+        path, way, as_of = Path(self.source), asked["way"], asked["as_of"]
+        return Update(self.reading(), changes, parent, way, path, None, as_of=as_of)
 
     def forget(self) -> None:
         """Throw the reading away, but not the files; one under way is stopped."""
@@ -106,6 +137,7 @@ class Incoming:
     def report(self) -> Report:
         """The preflight report of a reading that ended well."""
         data = dict(self._done().result)
+        data = dict(data.get("report", data))  # of an update it is beside what changes
         columns = [ColumnReport(**column) for column in data.pop("columns")]
         dropped = [Dropped(**row) for row in data.pop("dropped")]
         return Report(columns=columns, dropped=dropped, **data)
@@ -136,8 +168,9 @@ class Incoming:
         part.replace(self.folder / "request.json")
 
 
-def receive(files: list[tuple[str, BinaryIO]], settings: Settings) -> Incoming:
+def receive(files: list[tuple[str, BinaryIO]], settings: Settings, who: Who = LOCAL) -> Incoming:
     """Keep uploaded files, copied in pieces; one file is read alone, several as a folder."""
+    check(who, "projects.create")
     incoming = _new(settings)
     target = incoming.folder / "files"
     target.mkdir()
@@ -153,11 +186,24 @@ def receive(files: list[tuple[str, BinaryIO]], settings: Settings) -> Incoming:
     return incoming
 
 
-def name_source(source: str, settings: Settings) -> Incoming:
-    """Prepare to read a path on the server or a benchmark by name; nothing is copied."""
+def name_source(source: str, settings: Settings, who: Who = LOCAL) -> Incoming:
+    """Prepare to read a path on the server or a benchmark by name; nothing is copied.
+
+    With a login, a path must lie below one of the folders that the settings name.
+    """
+    check(who, "paths")
+    if who.is_login and source.strip() not in benchmark_names(settings):
+        _check_folder(Path(source.strip()).expanduser().resolve(), settings.folders)
     incoming = _new(settings)
     incoming.write(source=source.strip(), title=source.strip())
     return incoming
+
+
+def _check_folder(path: Path, folders: tuple[Path, ...]) -> None:
+    """NotAllowed for a path outside the folders; links have been followed."""
+    if not any(path.is_relative_to(folder.resolve()) for folder in folders):
+        named = ", ".join(map(str, folders)) or "none is named: set GAD_FOLDERS"
+        raise NotAllowed(f"{path} is not below a folder whose files may be read ({named}).")
 
 
 def find(token: str | None, settings: Settings) -> Incoming | None:
@@ -176,4 +222,5 @@ def _new(settings: Settings) -> Incoming:
             Incoming(old, settings).discard()
     folder = base / secrets.token_hex(8)
     folder.mkdir()
+    workers.start(settings, "apart")  # it gets ready while somebody looks at the columns
     return Incoming(folder, settings)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from math import isclose
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gadcore.errors import LabelError
 from gadcore.graph.labels import GroupRule, LabelEvent, Labels, Verdict, checked_weight
 from gadcore.insight.agreement import ADJUDICATION, SECOND_LOOK, dispute_on
-from gadcore.store import LabelEvents
+from gadcore.store import LabelEvents, Result
 from gadcore.workspace.label_files import read_labels, with_draw_and_note, write_labels
+from gadcore.workspace.preferences import REASONS, USUAL_REASONS
 from gadcore.workspace.project import Project
 from gadcore.workspace.queue import shown_as
 
-SOURCES = ("app", "selection", "cli", "import", "map", "ring", "practice")  # where a verdict may come from
+# Where a verdict may come from.
+SOURCES = ("app", "selection", "cli", "import", "map", "ring", "practice", "api", "assistant")
 
 
 class GroupEvents(list[LabelEvent]):
@@ -41,10 +44,12 @@ class Verdicts:
         note: str = "",
         source: str = "app",
         offer: int | None = None,
+        reason: str = "",
     ) -> LabelEvent:
         """Keep a verdict on a node; ``offer`` says as which case the queue has shown it."""
         offers = {} if offer is None else {node_id: offer}
-        return self._write([node_id], verdict, offers, analyst, note=note, source=_checked_source(source))[0]
+        given = self._given(note, source, reason)
+        return self._write([node_id], verdict, offers, analyst, **given)[0]
 
     def record_each(
         self,
@@ -55,6 +60,7 @@ class Verdicts:
         analyst: str | None = None,
         note: str = "",
         source: str = "app",
+        reason: str = "",
     ) -> list[LabelEvent]:
         """Keep one verdict on nodes that were looked at one by one, each as the queue has shown it.
 
@@ -62,7 +68,7 @@ class Verdicts:
         """
         ids = list(node_ids)
         offers = shown_as(self._project, ids, strategy)
-        return self._write(ids, verdict, offers, analyst, note=note, source=_checked_source(source))
+        return self._write(ids, verdict, offers, analyst, **self._given(note, source, reason))
 
     def record_group(
         self,
@@ -76,6 +82,7 @@ class Verdicts:
         judged: Iterable[str] = (),
         offers: Mapping[str, int] | None = None,
         overrule: bool = False,
+        reason: str = "",
     ) -> GroupEvents:
         """Keep one verdict on a group; each node counts ``weight``, or its share by a ``GroupRule``.
 
@@ -86,7 +93,7 @@ class Verdicts:
         as which case the queue has shown them.
         """
         word, ids, looked_at = _parsed(verdict), list(dict.fromkeys(node_ids)), set(judged)
-        source, offers = _checked_source(source), offers or {}
+        given, offers = self._given(note, source, reason), offers or {}
         self._check_known(ids)
         current = self._project.view().current
         same = {node_id: e.weight for node_id, e in current.items() if e.verdict is word}
@@ -101,11 +108,17 @@ class Verdicts:
         changed = [node_id for node_id in ids if node_id not in kept]
         if kept and not changed:
             raise _nothing_to_change(len(kept))
-        events = self._write(changed, word, offers, analyst, weights=weights, note=note, source=source)
+        events = self._write(changed, word, offers, analyst, weights=weights, **given)
         return GroupEvents(events, [node_id for node_id in ids if node_id in kept])
 
     def settle(
-        self, node_id: str, verdict: Verdict | str, *, analyst: str | None = None, note: str = ""
+        self,
+        node_id: str,
+        verdict: Verdict | str,
+        *,
+        analyst: str | None = None,
+        note: str = "",
+        reason: str = "",
     ) -> LabelEvent:
         """Settle a dispute between analysts, or a case of ``second_look``, as normal or anomalous.
 
@@ -115,7 +128,8 @@ class Verdicts:
         if word is Verdict.UNSURE:
             raise LabelError(f"{node_id!r} cannot be settled as unsure. Expected: normal or anomalous.")
         source = ADJUDICATION if dispute_on(self._project.standing(node_id)) else SECOND_LOOK
-        return self._write([node_id], word, {}, analyst, note=note, source=source)[0]
+        given: dict[str, Any] = {"note": note, "source": source, "reason": self._checked_reason(reason)}
+        return self._write([node_id], word, {}, analyst, **given)[0]
 
     def given_singly(self, node_ids: Iterable[str]) -> list[str]:
         """Those of the nodes whose verdict was given to them alone, not with a group."""
@@ -145,9 +159,31 @@ class Verdicts:
         row = {"node_id": node_id, "note": text.strip()}
         return self._store.append([row], analyst=self._project.analyst(analyst), kind="note")[0]
 
-    def current(self) -> dict[str, LabelEvent]:
+    def give_reason(self, node_id: str, reason: str, *, analyst: str | None = None) -> list[LabelEvent]:
+        """Say why the analyst's last verdict on a node was given; "" takes the reason away.
+
+        One on a group has the reason for all of its nodes. LabelError without such a verdict.
+        """
+        name, checked = self._project.analyst(analyst), self._checked_reason(reason)
+        return self._store.give_reason(node_id, checked, analyst=name)
+
+    def reasons(self) -> list[str]:
+        """The reasons to choose from, which a lead keeps for the project."""
+        kept = self._project.store.projects.preference(self._project.id, REASONS)
+        return list(kept or USUAL_REASONS)
+
+    def current(self) -> Mapping[str, LabelEvent]:
         """Node id -> its label event that holds now."""
-        return dict(self._project.view().current)
+        return MappingProxyType(self._project.view().current)
+
+    def words(self) -> tuple[int, Mapping[str, str]]:
+        """The last event, and node id -> verdict that holds now; for reading only."""
+        state = self._project.label_state()
+        return state.view.last_id, state.words
+
+    def changed_since(self, event_id: int) -> set[str]:
+        """Nodes whose verdict may be another than after an event."""
+        return self._project.store.events(self._project.id).touched_since(event_id)
 
     def notes(self) -> dict[str, str]:
         """Node id -> its latest note, with or without a verdict."""
@@ -165,8 +201,13 @@ class Verdicts:
         """The label set that a run would be trained on now."""
         return self._project.labels()
 
-    def counts(self) -> dict[str, int]:
-        """normal, anomalous, unsure, and fresh: changes that the run in use has not seen."""
+    def counts(self, run_id: str | None = None) -> dict[str, int]:
+        """normal, anomalous, unsure, and fresh: changes that a run (the one in use) has not seen."""
+        result = self._project.result(run_id)
+        key = ("counts", result.info.id if result else "")
+        return dict(self._project.label_state().once(key, lambda: self._counted(result)))
+
+    def _counted(self, result: Result | None) -> dict[str, int]:
         found = {verdict.value: 0 for verdict in Verdict}
         learnt: dict[str, tuple[str, float]] = {}
         for node_id, event in self._project.view().current.items():
@@ -175,7 +216,6 @@ class Verdicts:
             found[event.verdict.value] += 1
             if event.verdict is not Verdict.UNSURE:
                 learnt[node_id] = (event.verdict.value, event.weight)
-        result = self._project.result()
         seen = result.learnt({node: weight for node, (_, weight) in learnt.items()}) if result else {}
         return {**found, "fresh": len({node for node, _ in learnt.items() ^ seen.items()})}
 
@@ -204,11 +244,29 @@ class Verdicts:
         Notes are the latest of each node; how a case was drawn is what its first verdict says.
         """
         view = self._project.view()
-        return write_labels(Path(path), with_draw_and_note(view.current, view.first, view.notes))
+        count = write_labels(Path(path), with_draw_and_note(view.current, view.first, view.notes))
+        who, told = self._project.analyst(None), {"file": Path(path).name, "rows": count}
+        self._project.store.trail.add("export", who, self._project.id, **told)
+        return count
 
     @property
     def _store(self) -> LabelEvents:
         return self._project.store.events(self._project.id)
+
+    def _given(self, note: str, source: str, reason: str) -> dict[str, Any]:
+        """What a verdict is given with, as it may be kept."""
+        return {
+            "note": note,
+            "source": _checked_source(source),
+            "reason": self._checked_reason(reason),
+        }
+
+    def _checked_reason(self, reason: str) -> str:
+        text = reason.strip()
+        if text and text not in self.reasons():
+            known = "; ".join(self.reasons())
+            raise LabelError(f"{reason!r} is no reason of this project. Expected one of: {known}.")
+        return text
 
     def _write(
         self,

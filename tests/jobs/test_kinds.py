@@ -12,17 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from probe_detector import register, unregister
+from probe_detector import reading, register, unregister
 
 from gadcore.ingest import read
 from gadcore.jobs import ask, workers
 from gadcore.jobs.kinds import KINDS
 from gadcore.jobs.lost import end_lost
-from gadcore.jobs.runner import sweep
+from gadcore.jobs.runner import Worker
+from gadcore.jobs.sweeping import sweep
 from gadcore.settings import ROOT, Settings
 from gadcore.store import FileLock, Folders, is_held, open_store
 from gadcore.workspace import Workspace
 
+RUN = {
+    "model": "probe", "params": {}, "seed": 0, "device": "cpu", "graph_fingerprint": "f",
+    "label_hash": "h", "normal": 0, "anomalous": 0, "unsure": 0,
+}  # fmt: skip
 PATIENCE = 120  # seconds until a test gives up on a slow machine
 HOOK = """
 import sys
@@ -87,12 +92,15 @@ def payload(kind: str, project: Workspace, files: Path, turn: int) -> dict[str, 
         "layout": {"kind": "tsne", "run": run},
         "score": {"path": str(new), "edges": None, "run": run},
         "reading": {"folder": str(files), "source": str(files), "mapping": None},
+        "updating": {"folder": str(files), "source": str(new), "way": "append"},
+        "look": {"source": str(files)},
         "practice": {**practice, "seed": turn},
     }
     return asked[kind]
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+# Not of deliver, which goes on in another process however often it is killed: test_deliver.py.
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "deliver"])
 def test_a_job_is_stopped_and_failed_and_done(home: Path, stall: Path, files: Path, kind: str) -> None:
     settings = Settings.from_env()
     project = Workspace.create("payments", read(files), settings=settings)
@@ -102,7 +110,13 @@ def test_a_job_is_stopped_and_failed_and_done(home: Path, stall: Path, files: Pa
     def ask_for(turn: int) -> str:
         if kind == "train":
             return project.runs.start("probe", seed=turn).id
-        owner = None if kind == "reading" else project.id
+        if kind == "carry":
+            used = project.runs.in_use()
+            values = {name: getattr(used, name) for name in (*RUN, "version")}
+            run = open_store(settings).runs.add(project.id, values, carried=used.id)
+            workers.call(settings, lane)
+            return run.id
+        owner = None if kind in ("look", "reading") else project.id
         return ask.ask(settings, kind, payload(kind, project, files, turn), owner)
 
     def status(job: str) -> str:
@@ -128,8 +142,11 @@ def test_a_job_is_stopped_and_failed_and_done(home: Path, stall: Path, files: Pa
     assert (row.status, row.message, row.attempts) == ("done", "", 1)
     assert {
         "train": lambda: project.runs.get(done).in_use,
+        "carry": lambda: project.runs.get(done).in_use,
+        "updating": lambda: row.result["changes"]["nodes_added"] == 1 and (files / done / "graph").is_dir(),
         "layout": lambda: project.runs.layout("tsne") is not None,
         "score": lambda: [one["node_id"] for one in row.result] == ["z1"],
+        "look": lambda: row.result["guess"]["id"] == "id",
         "reading": lambda: row.result["n_nodes"] == 60 and (files / done / "graph").is_dir(),
         "practice": lambda: row.result["curves"]["top"]["labels"] == [0, 10],
     }[kind]()
@@ -166,6 +183,25 @@ def test_two_servers_of_one_workspace_have_one_worker_and_a_third_can_stop_it(ho
             server.communicate()
 
 
+def test_a_process_waits_for_the_next_reading_and_ends_with_its_worker(
+    settings: Settings, stall: Path, files: Path
+) -> None:
+    stall.unlink()
+    store, lock = open_store(settings), FileLock(workers.worker_lock(settings, "apart"))
+    worker = Worker(settings, store, "apart", lock)
+    assert not worker._work()
+    waiting = worker._spare
+    job = store.jobs.add("reading", {"folder": str(files), "source": str(files), "mapping": None})
+    assert worker._work()
+    assert worker._spare is None  # it has been given the job
+    worker._apart[job].join(PATIENCE)
+    assert (waiting.returncode, store.jobs.get(job).status) == (0, "done")
+    assert not worker._work()
+    with worker._spare as unused:
+        unused.stdin.close()  # as the system does when the worker ends
+        assert unused.wait(PATIENCE) == 0
+
+
 def test_a_process_that_got_the_pid_of_a_dead_worker_is_left_alone(home: Path, planted) -> None:
     settings = Settings.from_env()
     store = open_store(settings)
@@ -188,7 +224,8 @@ def test_a_process_that_got_the_pid_of_a_dead_worker_is_left_alone(home: Path, p
     assert innocent.returncode == 0
 
 
-def test_what_a_killed_job_left_is_swept_and_what_a_living_one_writes_is_not(home: Path) -> None:
+def test_what_a_killed_job_left_is_swept_and_what_a_living_one_writes_is_not(settings: Settings) -> None:
+    home = settings.home
     folders = Folders(home)
     left = [
         folders.run("p", "dead.dead.part") / "scores.npy",
@@ -208,8 +245,33 @@ def test_what_a_killed_job_left_is_swept_and_what_a_living_one_writes_is_not(hom
     with FileLock(folders.lock("job-live")) as lock:
         assert lock.acquire()
         folders.lock("job-dead").touch()
-        sweep(folders)
+        sweep(open_store(settings))
         assert is_held(lock.path)
     assert not folders.lock("job-dead").exists()
     assert [path for path in left if path.exists()] == []
     assert [path for path in kept if not path.exists()] == []
+
+
+def test_folders_of_killed_runs_and_projects_are_swept_and_no_others(settings: Settings, planted) -> None:
+    workspace = Workspace.create("net", reading(planted[0]), settings=settings)
+    store, home = open_store(settings), settings.home
+    done, failed, live = (store.runs.add(workspace.id, RUN) for _ in range(3))
+    for run in (done, failed):
+        store.jobs.claim(run.id)
+    store.runs.finish(done.id)
+    store.jobs.finish(failed.id, "failed")
+    runs = store.folders.runs(workspace.id)
+    gone = [runs / failed.id, runs / "deleted", home / "projects" / "half.part", home / "projects" / "unborn"]
+    kept = [runs / done.id, runs / live.id, home / "projects" / "of-another-database"]
+    kept += [runs / "now", home / "projects" / "being-made"]
+    for folder in (*gone, *kept):
+        folder.mkdir(parents=True)
+    for name in ("unborn", "being-made"):
+        store.folders.unsettled(name).touch()
+    locks = [FileLock(store.folders.lock(name)) for name in ("job-now", "project-being-made")]
+    with locks[0], locks[1]:
+        assert [lock.acquire() for lock in locks] == [True, True]
+        sweep(store)
+    assert [folder for folder in gone if folder.exists()] == []
+    assert [folder for folder in kept if not folder.exists()] == []
+    assert Workspace.open("net", settings).graph.n_nodes == 300

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from probe_detector import EPOCHS, reading, register, unregister
 
-from gadcore.errors import NotFound, RunError
+from gadcore.errors import NotFound, RunError, UsageError
 from gadcore.jobs.kind import Memory
 from gadcore.jobs.lost import end_lost
 from gadcore.jobs.runner import carry_out
@@ -136,11 +136,11 @@ def test_a_defect_is_reported_on_the_row_and_not_hidden(project: Workspace) -> N
     assert "KeyError" in run.message
 
 
-def test_an_unknown_parameter_fails_the_run_with_those_that_exist(project: Workspace) -> None:
-    run = project.runs.train("probe", params={"lambda": 3})
-    assert run.status == "failed"
-    assert "lambda" in run.message
-    assert "mode" in run.message
+def test_an_unknown_parameter_is_named_with_those_that_exist_before_a_run_is_made(project: Workspace) -> None:
+    for begin in (project.runs.train, project.runs.start):
+        with pytest.raises(UsageError, match=r"lambda.*mode"):
+            begin("probe", params={"lambda": 3})
+    assert project.runs.all() == []
 
 
 def test_cancel_ends_a_run_within_an_epoch(project: Workspace, store) -> None:

@@ -14,9 +14,9 @@ import pytest
 from probe_detector import reading, register, unregister
 
 from gadcore.errors import RunError
-from gadcore.jobs import workers
+from gadcore.jobs import runner, workers
 from gadcore.settings import ROOT, Settings
-from gadcore.store import FileLock, is_held
+from gadcore.store import FileLock, is_held, open_store
 from gadcore.workspace import Workspace
 
 PATIENCE = 90  # seconds until a test gives up on a slow machine
@@ -113,6 +113,37 @@ def test_a_defect_ends_the_worker_and_the_waiting_run_gets_a_new_one(project: Wo
     assert "KeyError" in project.runs.get(broken.id).message
     assert project.runs.get(waiting.id).status == "done"
     assert "KeyError" in (project.settings.home / "worker.log").read_text()
+
+
+class Clock:
+    """Time that passes only in sleep; ``at`` is done when its moment has come."""
+
+    def __init__(self, at: float, do: Callable[[], object]) -> None:
+        self.now, self.sleeps, self._at, self._do = 0.0, 0, at, do
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now, self.sleeps = self.now + seconds, self.sleeps + 1
+        if self.now >= self._at:
+            self._at = float("inf")
+            self._do()
+
+
+@pytest.mark.parametrize("idle", [0.0, 1.0, 600.0])
+def test_an_idle_worker_looks_seldom_and_hears_a_call_at_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, idle: float
+) -> None:
+    lock = FileLock(workers.worker_lock(settings, "layout"))
+    worker = runner.Worker(settings, open_store(settings), "layout", lock)
+    called = idle + 0.55
+    clock = Clock(called, lambda: workers.wake(settings, "layout"))
+    clock.now = idle
+    monkeypatch.setattr(runner, "time", clock)
+    worker._wait(worker._stamp(), 0.0)
+    assert called <= clock.now <= called + 0.11
+    assert clock.sleeps <= (60 if idle < 0.5 else 28 if idle < 5 else 6)
 
 
 def test_a_second_worker_of_a_folder_steps_aside(home: Path) -> None:

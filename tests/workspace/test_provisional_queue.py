@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,8 @@ from gadcore.loop.pool import BATCH
 from gadcore.loop.rerank import coordinates
 from gadcore.loop.strategies.diverse import TRIAL
 from gadcore.records import QueueRow
-from gadcore.workspace import Filter, Workspace, reranking
+from gadcore.store import events
+from gadcore.workspace import Filter, Workspace, queue, reranking
 
 
 @pytest.fixture
@@ -284,3 +286,13 @@ def test_a_group_label_taken_back_is_taken_back_by_what_it_counted(project: Work
     np.testing.assert_array_equal(bent.scores, expected.scores)
     in_full = kept.reranker.rank(replace(kept.learnt, weight={}), project.verdicts.labels())
     assert np.abs(in_full.scores - bent.scores).max() > 1e-3
+
+
+def test_verdicts_count_as_given_after_the_run_though_the_clock_is_set_back(project, monkeypatch) -> None:
+    before = events.now()
+    monkeypatch.setattr(events, "now", lambda: before - timedelta(days=1))
+    decided = project.cases.queue(n=40)[:3]
+    for row in decided:
+        decide(project, row, "normal")
+    order = queue._order(project._project, project.runs.result(), Filter())
+    assert [event.node_id for event in order._asked()] == ids(decided)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from probe_detector import reading, register, unregister
 
+from benchmarks.bench_kills import new_project, storm
 from gadcore.store import open_store
 from gadcore.workspace import Workspace
 
@@ -132,3 +133,10 @@ def test_a_message_that_was_refused_is_not_tried_again_after_a_restart(workspace
         assert server.ask("message", message=message) == {"tab": message["n"]}
         server.end()
     assert workspace.verdicts.current()["n005"].verdict == "normal"
+
+
+def test_killed_servers_lose_and_double_nothing(settings) -> None:
+    project, nodes = new_project(settings, 200)
+    found = storm(settings, project, nodes, kills=10, seed=1)
+    assert (found.kills, found.lost, found.twice) == (10, 0, 0)
+    assert found.sent > 10

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -228,9 +230,9 @@ def test_search_finds_ids_first_then_attributes(ranked: Workspace) -> None:
     assert ranked.cases.search("no such thing") == []
 
 
-def test_search_does_not_join_neighbouring_lines() -> None:
+def test_search_does_not_join_neighbouring_lines(tmp_path: Path) -> None:
     graph = make_graph(["ab", "cd", "a", "b\nc"], np.array([[0], [1]]))
-    index = SearchIndex(graph)
+    index = SearchIndex(graph, tmp_path)
     assert list(index.find("a", 10)) == [2, 0]
     assert list(index.find("bc", 10)) == []
     assert list(index.find("cd", 10)) == [1]
