@@ -8,15 +8,29 @@ import numpy.typing as npt
 Array = npt.NDArray[np.floating]
 
 
-def midranks(scores: Array) -> npt.NDArray[np.float64]:
-    """Ranks 1..n, ties share their mean rank."""
-    _, level, count = np.unique(scores, return_inverse=True, return_counts=True, equal_nan=False)
-    return np.asarray((np.cumsum(count) - (count - 1) / 2)[level])
+def midranks(scores: Array, order: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.float64]:
+    """Ranks 1..n, ties share their mean rank. ``order`` is that of falling scores, if it is known."""
+    if order is None:
+        order = np.argsort(scores, kind="stable")[::-1]
+    rising = np.asarray(scores)[order[::-1]]
+    first = np.flatnonzero(np.r_[True, rising[1:] != rising[:-1]][: len(rising)])
+    count = np.diff(np.r_[first, len(rising)])
+    found = np.empty(len(rising))
+    found[order[::-1]] = np.repeat(first + (count + 1) / 2, count)
+    return found
 
 
-def percentile_ranks(scores: Array) -> npt.NDArray[np.float64]:
+def percentile_ranks(scores: Array, order: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.float64]:
     """Midranks scaled to (0, 1)."""
-    return (midranks(scores) - 0.5) / max(1, len(scores))
+    return (midranks(scores, order) - 0.5) / max(1, len(scores))
+
+
+def rank_levels(scores: Array) -> tuple[Array, npt.NDArray[np.float64]]:
+    """Distinct scores, ascending, and the percentile rank of each."""
+    levels, place = np.unique(scores, return_inverse=True)
+    found = np.zeros(len(levels))
+    found[place] = percentile_ranks(scores)
+    return levels, found
 
 
 def ranks(scores: Array, order: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:

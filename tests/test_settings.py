@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gadcore import settings as gadcore_settings
-from gadcore.errors import InputError
+from gadcore.errors import InputError, UsageError
 from gadcore.settings import ROOT, Settings, child_environment, user_folder
 
 
@@ -74,7 +74,7 @@ def test_the_first_start_of_all_asks_nothing(tmp_path) -> None:
     """Nor says anything to developers. Streamlit would ask for an address, and end where no terminal is."""
     environment = {**os.environ, "HOME": str(tmp_path), "PATH": "", "BROWSER": "/bin/true %s"}
     environment["GAD_HOME"] = str(tmp_path / "home")
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"]
+    command = [sys.executable, "-m", "streamlit", "run", "pages/common/serve.py", "--server.port", "0"]
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -89,10 +89,17 @@ def test_the_first_start_of_all_asks_nothing(tmp_path) -> None:
         try:
             assert process.stdout is not None
             said = []
-            while (line := process.stdout.readline()) and "started on" not in line:
+            while (line := process.stdout.readline()) and "runs at" not in line:
                 said.append(line)
         finally:
             stop.cancel()
             process.terminate()
-    assert "server started on 127.0.0.1" in line, "".join(said)
+    assert "Ringfence runs at http://127.0.0.1" in line, "".join(said)
     assert said == []
+
+
+def test_an_engine_is_local_or_an_address() -> None:
+    assert Settings.from_env({}).engine == "local"
+    assert Settings.from_env({"GAD_ENGINE": "tcp://10.0.0.5:8786"}).engine == "tcp://10.0.0.5:8786"
+    with pytest.raises(UsageError, match="GAD_ENGINE is 'cluster'"):
+        Settings.from_env({"GAD_ENGINE": "cluster"})
