@@ -52,9 +52,18 @@ def test_it_is_found_by_name_from_any_folder(reading, tmp_path, monkeypatch) -> 
 
 
 def test_files_are_small(accounts):
-    assert sum(path.stat().st_size for path in (DEMO_FOLDER).iterdir()) < 1_000_000
+    assert sum(path.stat().st_size for path in (DEMO_FOLDER).iterdir()) < 2_100_000
     assert accounts["account_id"].is_unique
     assert 3500 <= len(accounts) <= 4500
+
+
+def test_every_transfer_is_a_dated_row(reading):
+    links = reading.graph.links
+    assert 35_000 <= len(links) <= 45_000
+    assert np.isfinite(links.time).all()
+    assert (links.amount > 0).all()
+    assert set(links.meaning.kinds) == {"app", "card", "web", "batch", "order"}
+    assert (links.meaning.word, links.meaning.unit) == ("transfer", "EUR")
 
 
 def test_fraud_is_rare_and_of_every_kind(accounts):
@@ -78,6 +87,12 @@ def test_number_of_links_does_not_give_fraud_away(reading):
     y = reading.truth.y
     links = np.diff(reading.graph.adjacency.indptr)
     assert 0.35 < auc(y, links.astype(float)) < 0.7
+
+
+def test_no_single_column_of_the_links_gives_fraud_away(reading):
+    table, names = reading.graph.node_table, reading.graph.derived
+    found = {name: auc(reading.truth.y, table[name].fillna(0).to_numpy(float)) for name in names}
+    assert {name: value for name, value in found.items() if not 0.25 < value < 0.75} == {}
 
 
 def test_graph_model_is_clearly_ahead_of_attributes_alone(reading):
