@@ -1,7 +1,9 @@
 """The flagged list and everything else that leaves Ringfence as a file.
 
 flagged  one row per flagged node: score, probability, verdict, reasons, provenance
-files    CSV, Parquet, JSONL, GraphML and GEXF of a table, with a manifest; labels and models
+subgraph the flagged nodes with the links between them, as documents and tables that can be read again
+files    CSV, Parquet, JSONL, GraphML, GEXF and zip of a table, with a manifest; labels and models
+report   the report for the case file
 """
 
 from __future__ import annotations

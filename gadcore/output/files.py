@@ -1,7 +1,7 @@
 """A flagged table as a file with the manifest that proves what it is; labels and models as files.
 
 CSV is for spreadsheets: a text cell that a spreadsheet would run as a formula gets a leading apostrophe.
-GraphML and GEXF hold the flagged nodes with the edges between them.
+GraphML, GEXF and the zip of tables hold the flagged nodes with all links between them (see subgraph.py).
 """
 
 from __future__ import annotations
@@ -20,22 +20,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from gadcore import __version__
 from gadcore.errors import InputError, RunError
 from gadcore.output.flagged import Filters, parameters_of, result_in_use, select, table_of
-from gadcore.records import as_json, neutral, xml_text
+from gadcore.output.subgraph import count_between, flagged_subgraph, gexf_bytes, graphml_bytes, tables
+from gadcore.records import as_json, neutral
+from gadcore.store.artefacts import written_aside
 
 if TYPE_CHECKING:
     from gadcore.store import Result
     from gadcore.workspace import Workspace
 
 FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "jsonl": "application/x-ndjson"}
-FORMATS |= {"graphml": "application/graphml+xml", "gexf": "application/gexf+xml"}
+FORMATS |= {"graphml": "application/graphml+xml", "gexf": "application/gexf+xml", "zip": "application/zip"}
 
 _VERSIONED = ("numpy", "pandas", "pyarrow", "networkx")
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # one date for all entries of an archive: equal models, equal archives
@@ -48,6 +47,7 @@ class Manifest:
     file: str
     format: str
     rows: int
+    links: int  # between the flagged nodes (edges where the graph has no links): in the graph formats
     sha256: str
     project: str
     filters: dict[str, Any]
@@ -61,6 +61,7 @@ class Manifest:
     current_label_hash: str  # labels at the time of the export: the verdict column
     exported_at: str
     columns: list[str] = field(default_factory=list)
+    legend: dict[str, str] = field(default_factory=dict)  # what columns derived from links are, and units
     versions: dict[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
@@ -78,14 +79,20 @@ def export(workspace: Workspace, out: str | Path, *, format: str | None = None, 
     table = table_of(workspace, select(workspace, chosen))
     content = render(workspace, table, kind)
     manifest = manifest_of(workspace, table, content, kind, chosen, path.name)
+    write_file(path, content)
+    write_file(path.with_name(path.name + ".manifest.json"), manifest.text().encode())
+    workspace.trail.exported(path.name, manifest.sha256, manifest.rows)
+    return manifest
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; InputError says why it cannot be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        path.with_name(path.name + ".manifest.json").write_text(manifest.text(), encoding="utf-8")
+        with written_aside(path) as part:
+            part.write_bytes(content)
     except OSError as error:
         found = f"{path} cannot be written ({error.strerror})"
         raise InputError(found, fix="choose a folder you may write to") from error
-    return manifest
 
 
 def _format(path: Path, format: str | None) -> str:
@@ -101,8 +108,9 @@ def render(workspace: Workspace, table: pd.DataFrame, format: str) -> bytes:
         "csv": lambda: csv_bytes(table),
         "parquet": lambda: bytes(table.to_parquet(index=False)),
         "jsonl": lambda: _json_lines(table),
-        "graphml": lambda: _graph_bytes(workspace, table, nx.write_graphml),
-        "gexf": lambda: _graph_bytes(workspace, table, nx.write_gexf),
+        "graphml": lambda: graphml_bytes(flagged_subgraph(workspace, table)),
+        "gexf": lambda: gexf_bytes(flagged_subgraph(workspace, table)),
+        "zip": lambda: _tables_zip(workspace, table),
     }
     return writers[_format(Path(format), format)]()
 
@@ -118,6 +126,7 @@ def manifest_of(
         file=name,
         format=format,
         rows=len(table),
+        links=count_between(workspace.graph, workspace.graph.indices_of(table["node_id"])),
         sha256=hashlib.sha256(content).hexdigest(),
         project=workspace.name,
         filters=filters.as_dict(),
@@ -131,8 +140,13 @@ def manifest_of(
         current_label_hash=workspace.verdicts.labels().hash(workspace.graph),
         exported_at=str(table["exported_at"].iat[0]) if len(table) else now,
         columns=[str(column) for column in table.columns],
+        legend={name: _legend(column) for name, column in workspace.graph.derived.items()},
         versions={**_versions(), **{f"run {key}": value for key, value in info.versions.items()}},
     )
+
+
+def _legend(column: dict[str, str]) -> str:
+    return column["help"] + (f" Unit: {column['unit']}." if column["unit"] else "")
 
 
 def _versions() -> dict[str, str]:
@@ -156,29 +170,10 @@ def _json_lines(table: pd.DataFrame) -> bytes:
     return "".join(row + "\n" for row in rows).encode()
 
 
-def _graph_bytes(workspace: Workspace, table: pd.DataFrame, write: Callable[..., None]) -> bytes:
-    buffer = io.BytesIO()
-    write(flagged_subgraph(workspace, table), buffer)
-    return buffer.getvalue()
-
-
-def flagged_subgraph(workspace: Workspace, table: pd.DataFrame) -> nx.Graph:
-    """The flagged nodes with the columns of the table and a name to show, and the edges between them."""
-    graph = workspace.graph
-    nodes = graph.indices_of(table["node_id"])
-    part = nx.Graph(name=xml_text(graph.name))
-    for node, row in zip(nodes, table.to_dict("records")):
-        known = {k: value for k, value in row.items() if not (isinstance(value, float) and np.isnan(value))}
-        part.add_node(
-            xml_text(str(graph.node_ids[node])),
-            label=xml_text(graph.display_name(int(node))),
-            **{key: xml_text(value) for key, value in as_json(known).items()},
-        )
-    inner = sp.coo_array(sp.triu(graph.adjacency[nodes][:, nodes], k=1))
-    names = list(part)
-    for i, j, weight in zip(inner.row, inner.col, inner.data):
-        part.add_edge(names[i], names[j], weight=float(weight))
-    return part
+def _tables_zip(workspace: Workspace, table: pd.DataFrame) -> bytes:
+    """The flagged part of the graph as CSV tables that can be imported again."""
+    frames, mapping = tables(workspace, table)
+    return _zip({name: csv_bytes(frame) for name, frame in frames.items()} | {"mapping.json": mapping})
 
 
 def labels_csv(workspace: Workspace) -> bytes:

@@ -1,9 +1,10 @@
 """The flagged list as a table: who is in it, and the columns that let a reader check each row.
 
 A row holds the id and the name to show (the id again where there is none), the score with its rank and
-percentile, the probability with its basis (or empty, with the reason), the verdict with who gave it and when,
-three reasons, the neighbours that count, and the provenance: run, graph fingerprint, hash of the labels the
-run learned from, model parameters and time of export.
+percentile, the probability with its basis (or empty, with the reason), the verdict with its reason, who gave
+it and when, three reasons of the model, the neighbours that count, and the provenance: run, graph
+fingerprint, hash of the labels the run learned from, model parameters and time of export. Columns that the
+links give come last.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ REASONS = 3
 KEY_NEIGHBOURS = 3
 COLUMNS = (
     *("node_id", "name", "rank", "score", "percentile", "probability", "probability_basis"),
-    *("verdict", "label_source", "label_weight", "analyst", "labelled_at", "note"),
+    *("verdict", "label_reason", "label_source", "label_weight", "analyst", "labelled_at", "note"),
     *(f"reason_{i + 1}" for i in range(REASONS)),
     *("key_neighbours", "run_id", "graph_fingerprint", "label_hash", "model_parameters", "exported_at"),
 )
@@ -140,7 +141,9 @@ def verdict_words(workspace: Workspace) -> npt.NDArray[np.str_]:
 def flagged_table(
     workspace: Workspace, *, exported_at: datetime | None = None, **filters: Any
 ) -> pd.DataFrame:
-    """The flagged nodes, highest score first, with the columns of COLUMNS; without a filter, all nodes.
+    """The flagged nodes, highest score first; without a filter, all nodes.
+
+    Columns are those of COLUMNS, then those that were derived from the links, if there are any.
 
     ``filters`` are the fields of ``Filters``: top, min_score, verdict, …
     """
@@ -151,11 +154,11 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
     """The rows of these nodes, in the order given."""
     result, graph = result_in_use(workspace), workspace.graph
     info = result.info
-    ids = [str(graph.node_ids[i]) for i in nodes]
+    ids = graph.node_ids[nodes].tolist()
     events, notes = workspace.verdicts.current(), workspace.verdicts.notes()
     columns: dict[str, Any] = {
         "node_id": ids,
-        "name": [graph.display_name(int(node)) for node in nodes],
+        "name": graph.display_names(nodes),
         "rank": np.asarray(result.rank)[nodes].astype(np.int64),
         "score": np.asarray(result.scores)[nodes].astype(np.float64),
         "percentile": np.round(np.asarray(result.percentile)[nodes].astype(np.float64), 3),
@@ -174,7 +177,8 @@ def table_of(workspace: Workspace, nodes: IntArray, *, exported_at: datetime | N
         "model_parameters": json.dumps(parameters_of(result), sort_keys=True, default=str),
         "exported_at": (exported_at or datetime.now(UTC)).isoformat(timespec="seconds"),
     }
-    return pd.DataFrame(columns, columns=list(COLUMNS), index=range(len(ids)))
+    derived = {name: graph.node_table.take(name, nodes).to_numpy() for name in graph.derived}
+    return pd.DataFrame(columns | derived, columns=[*COLUMNS, *derived], index=range(len(ids)))
 
 
 def parameters_of(result: Result) -> dict[str, Any]:
@@ -190,10 +194,11 @@ def _probabilities(result: Result, nodes: IntArray) -> npt.NDArray[np.float64]:
 
 
 def _verdict_columns(events: Sequence[LabelEvent | None]) -> dict[str, list[Any]]:
-    """Verdict, source, weight, analyst and time; empty where a node has no verdict."""
+    """Verdict, reason, source, weight, analyst and time; empty where a node has no verdict."""
     given = [e if e is not None and e.verdict is not None else None for e in events]
     return {
         "verdict": [e.verdict.value if e and e.verdict else "" for e in given],
+        "label_reason": [e.reason if e else "" for e in given],
         "label_source": [e.source if e else "" for e in given],
         "label_weight": [e.weight if e else None for e in given],
         "analyst": [e.analyst if e else "" for e in given],

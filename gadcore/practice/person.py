@@ -60,12 +60,13 @@ class Score:
 
 def begin(workspace: Workspace, analyst: str | None = None) -> Workspace:
     """The practice copy of an analyst, made if there is none; NotFound without known answers."""
-    base, person = base_of(workspace), (analyst or "").strip() or workspace.settings.analyst
+    workspace.check("practice")
+    base, person = base_of(workspace), workspace.analyst(analyst)
     found = copy_of(base, person)
     if found is not None:
-        return Workspace.open(found.id, base.settings)
+        return base.other(found.id)
     name = f"Practice: {base.name[:_NAME]} ({person[:40]})"
-    return Workspace.open(catalogue.practice_copy(base.id, name, person, base.settings), base.settings)
+    return base.other(catalogue.practice_copy(base.id, name, person, base.settings))
 
 
 def made_of(workspace: Workspace) -> str:
@@ -79,7 +80,7 @@ def base_of(workspace: Workspace) -> Workspace:
     if not source:
         return workspace
     try:
-        return Workspace.open(source, workspace.settings)
+        return workspace.other(source)
     except NotFound:
         return workspace
 

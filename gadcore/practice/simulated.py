@@ -47,6 +47,7 @@ def practise(
 
 def start(workspace: Workspace, strategies: Sequence[str], **settings: Any) -> None:
     """Have it simulated in the background: ``labels``, ``wrong`` (share of verdicts), ``seed``, ``model``."""
+    workspace.check("practice")
     payload = _checked(workspace, strategies, **settings)
     ask.ask(workspace.settings, KIND, payload, workspace.id, alone=True)
 
@@ -70,6 +71,7 @@ def state(workspace: Workspace) -> Document | None:
 
 def stop(workspace: Workspace) -> None:
     """End a practice that runs; what it found so far stays."""
+    workspace.check("practice")
     for row in _store(workspace).jobs.of_project(workspace.id, KIND):
         if row.status in LIVE:
             ask.stop(workspace.settings, row.id)

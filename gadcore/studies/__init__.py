@@ -18,6 +18,9 @@ STUDIES = {  # name of the experiment -> module with its STUDY; those about the 
     "loop": "loop",
     "audit": "audit_sessions",
     "calibration": "calibration",
+    "transactions": "transactions",
+    "first-queue": "first_queue",
+    "temporal": "temporal",
 }
 PAPER = ("paper", "figures", "extensions", "deviations")  # experiments "all"
 ALL = "all"

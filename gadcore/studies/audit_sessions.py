@@ -1,12 +1,15 @@
 """Do the intervals of the audit hold what they promise?
 
-200 simulated sessions on each of three graphs: 200 labels in batches of ten with the settings of the app,
-then 200 cases of the random audit alone; and as many in which nobody retrains after the first 50. A row of
-audit.jsonl is the record of one session, not an estimate: ``graph, method`` (the model), ``seed, labels,
-still`` (labels of the last retraining), ``nodes, anomalies, verdicts`` (one character each, 1 anomalous),
-``draws`` (inclusion probability → positions among the verdicts of the audit cases drawn with it), ``batches``
-(verdicts given when each batch was drawn), ``tops`` (labels given → the best LIST nodes of the ranking then,
-a character each: a or n with a verdict, A or N without, by the truth), ``cpu_seconds, versions, command``.
+200 simulated sessions on each of two graphs: 200 labels in batches of ten with the settings of the app, then
+200 cases of the random audit alone; and as many in which nobody retrains after the first 50. The demo has
+fewer (--graphs demo --seeds 50).
+
+A row of audit.jsonl is the record of one session, not an estimate: ``graph, method`` (the model), ``seed,
+labels, still`` (labels of the last retraining), ``nodes, anomalies, verdicts`` (one character each, 1
+anomalous), ``draws`` (inclusion probability → positions among the verdicts of the audit cases drawn with it),
+``batches`` (verdicts given when each batch was drawn), ``tops`` (labels given → the best LIST nodes of the
+ranking then, a character each: a or n with a verdict, A or N without, by the truth),
+``cpu_seconds, versions, command``.
 
 docs/audit.md is drawn from the files alone: the estimators of gadcore/loop/audit.py are applied to the
 records, so that a change of an estimator needs no session to be simulated again.
@@ -27,11 +30,11 @@ from gadcore.detectors import Detector
 from gadcore.graph import Graph, Truth
 from gadcore.loop.strategies import diversity_basis
 from gadcore.studies.audit_tables import render
-from gadcore.studies.fits import DEMO, known_graph
+from gadcore.studies.fits import known_graph
 from gadcore.studies.harness import Cell, Option, Row, Study
 from gadcore.studies.sessions import LABELS, Session, simulate
 
-GRAPHS = ("cora", "citeseer", DEMO)
+GRAPHS = ("cora", "citeseer")
 FAST = "sgc-lr/64"  # sgc-lr on 64 directions of Â²X with one strength: the audit needs a ranking and no more
 DIRECTIONS, STRENGTH = 64, 10.0
 LIST = 100  # length of the list whose precision the app shows first

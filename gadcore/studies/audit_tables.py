@@ -219,15 +219,15 @@ anomalies are found with the confidence of the interval. It is right when that i
 """
 _HEAD = f"""# Does the audit hold what it promises?
 
-Drawn by `ringfence experiments audit --render` from `{NAMED}/audit.jsonl` and
-`calibration.jsonl` alone. Each session is a simulated analyst who labels 200 cases as in the app (default
-strategy, audit share 15 %, batches of ten, the model fitted again after each), then follows the app's
-advice and makes 200 random checks; *not retrained*: the model is left as it is after 50 labels, and cases
-come a hundred at a time from one ranking. Every 50 verdicts (where a batch ends) each interval that the app
-would show is compared with the truth. All intervals aim at 95 %. What is left needs {LEAST_DRAWS} random
-checks, the recall {LEAST_RECALL_DRAWS}; before that the app says what is missing, and nothing is counted as
-shown. The gates are numbers of checks, never the width of an interval: to show narrow intervals alone would
-lower their coverage.
+Drawn by `ringfence experiments audit --render` from `{NAMED}/audit.jsonl` and `calibration.jsonl`
+alone. Each session is a simulated analyst who labels 200 cases as in the app: default strategy, audit
+share 15 %, batches of ten, the model fitted again after each. Then the analyst follows the app's advice
+and makes 200 random checks. *Not retrained*: the model is left as it is after 50 labels, and cases come
+a hundred at a time from one ranking. Every 50 verdicts (where a batch ends) each interval that the app
+would show is compared with the truth. All intervals aim at 95 %. What is left needs {LEAST_DRAWS}
+random checks, the recall {LEAST_RECALL_DRAWS}; before that the app says what is missing, and nothing is
+counted as shown. The gates are numbers of checks, never the width of an interval: to show narrow
+intervals alone would lower their coverage.
 
 `sgc-lr/64` is sgc-lr on 64 directions of Â²X with one regularisation strength, a stand-in that takes a
 fraction of a second per session: the audit takes nothing from the model but its ranking. Estimators were

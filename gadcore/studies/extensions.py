@@ -21,7 +21,7 @@ from itertools import product
 import numpy as np
 import scipy.sparse as sp
 
-from gadcore.graph import Graph, IntArray, Truth
+from gadcore.graph import Graph, IntArray, NodeIds, NodeTable, Truth
 from gadcore.graph.labels import Labels
 from gadcore.metrics import auc
 from gadcore.studies.fits import Fit, ranked
@@ -87,7 +87,7 @@ class ExtensionFit(Fit):
 
 def without_attributes(graph: Graph) -> Graph:
     """The same nodes and edges with X = I."""
-    names = tuple(map(str, graph.node_ids))
+    names = tuple(graph.node_ids)
     identity = sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr")
     return replace(
         graph, x=identity, feature_names=names, feature_columns=names, attribute_free=True, extra={}
@@ -99,10 +99,10 @@ def without_nodes(graph: Graph, absent: IntArray) -> tuple[Graph, IntArray]:
     kept = np.setdiff1d(np.arange(graph.n_nodes), absent)
     row = np.full(graph.n_nodes, -1, dtype=np.int64)
     row[kept] = np.arange(len(kept))
-    table = graph.node_table.iloc[kept].reset_index(drop=True)
+    table = NodeTable.of(graph.node_table.rows(kept))
     adjacency = sp.csr_array(graph.adjacency[kept][:, kept])
     adjacency.sort_indices()
-    ids, x = graph.node_ids[kept], graph.x[kept]
+    ids, x = NodeIds.of(graph.node_ids[kept]), graph.x[kept]
     return replace(graph, node_ids=ids, adjacency=adjacency, x=x, node_table=table), row
 
 

@@ -264,8 +264,8 @@ analysts label batches of ten as in the app: the model is fitted again after eac
 random checks, nothing is known at the start. A fifth of each class is held out: never asked, only scored.
 *Found* counts anomalies confirmed; held-out AUC and average precision (AP), in per cent, are the model’s at
 the last label. Mean ± standard deviation over the seeds; two strategies are compared over the seeds that both
-have, as a share ± its standard error. Four are there to compare with and spend no label on random checks:
-`unchecked` is the default without them, `plain` takes the highest scores as they are, `random` draws blindly,
+have, as a share ± its standard error. Four are there to compare with and spend no label on random checks.
+`unchecked` is the default without them. `plain` takes the highest scores as they are, `random` draws blindly.
 `entropy` is the uncertainty sampling of scikit-activeml and small-text, by a logistic regression on ÂX. The
 same model is fitted to their labels (to those of `random` and `entropy`, which choose without it, after every
 fifth batch).

@@ -28,9 +28,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from gadcore.derive.views import Views, views_of
 from gadcore.detectors import BOTH, Detector, make_detector
 from gadcore.detectors.arrays import propagate
-from gadcore.errors import GadError, LabelError
+from gadcore.errors import GadError, LabelError, UsageError
 from gadcore.graph import FloatArray, Graph, IntArray, Truth
 from gadcore.graph.labels import Labels
 from gadcore.loop.pool import BATCH, RECENT, Pool, Query
@@ -175,6 +176,10 @@ class _Desk:
         return diversity_basis(self.graph)
 
     @cached_property
+    def views(self) -> Views:
+        return views_of(self.graph)
+
+    @cached_property
     def smoothed(self) -> FloatArray:
         """(N, D) ÂX."""
         x = propagate(self.graph, 1)[1]
@@ -269,6 +274,7 @@ class _Desk:
             seed=session.seed,
             recent=session.asked[-RECENT:],
             allowed=self.allowed,
+            views=self.views,
         )
 
     def _blind(self, *, by_margin: bool) -> IntArray:
@@ -308,7 +314,7 @@ def _held_out(truth: Truth, share: float, rng: np.random.Generator) -> IntArray:
 
 def _check(strategy: str, labels: int, batch: int, wrong: float, holdout: float) -> None:
     if strategy not in SESSION_STRATEGIES:
-        raise GadError(
+        raise UsageError(
             f"There is no query strategy {strategy!r}. Expected one of: {', '.join(SESSION_STRATEGIES)}."
         )
     if labels < 1 or batch < 1:

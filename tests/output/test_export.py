@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -210,3 +211,19 @@ def test_a_run_without_a_model_cannot_be_exported(workspace) -> None:
         part.unlink()
     with pytest.raises(RunError, match="without a model"):
         model_zip(workspace)
+
+
+def test_an_export_that_fails_leaves_the_file_before_it_as_it_was(workspace, tmp_path, monkeypatch) -> None:
+    export(workspace, tmp_path / "flagged.csv")
+    before = (tmp_path / "flagged.csv").read_bytes()
+
+    def fills_the_disk(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fills_the_disk)
+    with pytest.raises(InputError, match="No space left"):
+        export(workspace, tmp_path / "flagged.csv", top=1)
+    assert (tmp_path / "flagged.csv").read_bytes() == before
+    assert len(list(tmp_path.glob("*flagged*"))) == 2  # it and its manifest

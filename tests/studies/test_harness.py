@@ -49,7 +49,8 @@ def places(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["paper", "figures", "loop"])  # the records of the audit take minutes
+# Without the audit: its records take minutes.
+@pytest.mark.parametrize("name", ["paper", "figures", "loop", "transactions"])
 def test_pages_in_the_repository_are_those_of_the_shipped_rows(name) -> None:
     for page, text in find_study(name).pages(lambda file: load_rows(RESULTS / f"{file}.jsonl")).items():
         assert (DOCS / page).read_text(encoding="utf-8") == text, page

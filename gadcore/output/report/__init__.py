@@ -1,4 +1,4 @@
-"""The one-page report for the case file, as HTML or PDF: what was found, why, and how to check it."""
+"""The report for the case file, as HTML or PDF: what was found, why, what each did, and how to check it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
-        finalize=xml_text,
+        finalize=lambda value: value if hasattr(value, "__html__") else xml_text(value),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

@@ -13,6 +13,7 @@ from gadcore import __version__
 from gadcore.drawing import Picture
 from gadcore.loop.calibrate import band
 from gadcore.output.flagged import Filters, result_in_use, select, table_of
+from gadcore.output.report.cases import Case, cases
 from gadcore.output.report.pictures import distribution, surroundings
 from gadcore.records import RunInfo
 
@@ -48,6 +49,7 @@ class Facts:
     views: list[Picture]
     heading: str  # how many are flagged, and by which rule
     lines: list[ReportLine]  # the first ROWS of the flagged table
+    cases: list[Case]  # what the same nodes did, where the graph has links
     caution: str
     provenance: list[tuple[str, str]]
 
@@ -63,6 +65,7 @@ class Facts:
     )
     columns = ("Rank", "Node", "Percentile", "Probability", "Verdict", "Why")
     nobody = "No node passes these filters."
+    each = "What they did, case by case"
     origin = "Provenance"
 
 
@@ -81,6 +84,7 @@ def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | 
         views=_views(workspace, [str(graph.node_ids[i]) for i in shown[:VIEWS]]),
         heading=_heading(len(nodes), filters),
         lines=[_line(row) for row in table_of(workspace, shown).to_dict("records")],
+        cases=cases(workspace, [str(graph.node_ids[i]) for i in shown]),
         caution=_caution(result.info, result.probability_reason or ""),
         provenance=_provenance(result.info, now),
     )
@@ -88,7 +92,9 @@ def gather(workspace: Workspace, filters: Filters | None = None, analyst: str | 
 
 def _figures(workspace: Workspace, run: RunInfo, found: int) -> list[tuple[str, str]]:
     counts = workspace.verdicts.counts()
-    numbers = {"nodes": workspace.graph.n_nodes, "edges": workspace.graph.n_edges, "flagged": found}
+    graph = workspace.graph
+    links = {} if graph.links is None else {graph.links.meaning.words: len(graph.links)}
+    numbers = {"nodes": graph.n_nodes, "edges": graph.n_edges, **links, "flagged": found}
     numbers |= {"marked anomalous": counts["anomalous"], "marked normal": counts["normal"]}
     numbers |= {"unsure": counts["unsure"]}
     return [
@@ -100,6 +106,7 @@ def _figures(workspace: Workspace, run: RunInfo, found: int) -> list[tuple[str, 
 
 def _line(row: dict[str, Any]) -> ReportLine:
     reasons = [row[key] for key in ("reason_1", "reason_2", "reason_3") if row[key]]
+    said = [f"{row['analyst']}: {row['label_reason']}"] if row["label_reason"] else []
     note = [f"Note: {row['note']}"] if row["note"] else []
     probability = row["probability"]
     return ReportLine(
@@ -109,7 +116,7 @@ def _line(row: dict[str, Any]) -> ReportLine:
         percentile=f"{row['percentile']:.1f}",
         probability="–" if np.isnan(probability) else band(probability),
         verdict=row["verdict"],
-        why=" · ".join(reasons + note) or "–",
+        why=" · ".join(said + reasons + note) or "–",
     )
 
 

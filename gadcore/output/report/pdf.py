@@ -1,15 +1,16 @@
-"""The report as a PDF of exactly one A4 page."""
+"""The report as a PDF: one A4 page, and where the graph has links, pages with the cases behind it."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reportlab.graphics import shapes
 from reportlab.lib.colors import HexColor
+from reportlab.lib.enums import TA_LEFT, TA_RIGHT
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfbase import pdfmetrics
@@ -19,6 +20,7 @@ from reportlab.platypus import Flowable, Frame, KeepInFrame, Paragraph, Spacer, 
 
 from gadcore.drawing import FAINT, GRID, INK, VERDICT_COLOURS, Picture, Shape, plain
 from gadcore.output.flagged import Filters
+from gadcore.output.report.cases import Case, Partner
 from gadcore.output.report.facts import VIEWS, Facts, ReportLine, gather
 from gadcore.output.report.pictures import shortened
 
@@ -36,18 +38,21 @@ _FONTS = (
     ("Vera.ttf", "VeraBd.ttf"),
 )
 _CELL = 160  # characters of a table cell; one row may not eat the page
+_CASES = 4  # on a page
 _ALL = (0, 0), (-1, -1)  # the cells of a table
 
 
 def report_pdf(workspace: Workspace, *, filters: Filters | None = None, analyst: str | None = None) -> bytes:
-    """The one-page report of the run in use, as the bytes of a PDF."""
+    """The report of the run in use, as the bytes of a PDF."""
     facts = gather(workspace, filters, analyst)
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4)
     canvas.setTitle(_known(facts.title))
     canvas.setAuthor("Ringfence")
-    frame = Frame(_MARGIN, _MARGIN, _WIDTH, _HEIGHT, 0, 0, 0, 0)
-    frame.addFromList([KeepInFrame(_WIDTH, _HEIGHT, _story(facts), mode="shrink")], canvas)
+    for story in (_story(facts), *_case_pages(facts)):
+        frame = Frame(_MARGIN, _MARGIN, _WIDTH, _HEIGHT, 0, 0, 0, 0)
+        frame.addFromList([KeepInFrame(_WIDTH, _HEIGHT, story, mode="shrink")], canvas)
+        canvas.showPage()
     canvas.save()
     return buffer.getvalue()
 
@@ -68,10 +73,10 @@ def _heading(text: str) -> Flowable:
     return _paragraph(text, 10, bold=True, spaceBefore=7, spaceAfter=3)
 
 
-def _paragraph(text: str, size: float, colour: str = INK, *, bold: bool = False, **space: float) -> Paragraph:
+def _paragraph(text: str, size: float, colour: str = INK, *, bold: bool = False, **style: Any) -> Paragraph:
     font, ink = _fonts()[bold], HexColor(colour)
-    style = ParagraphStyle("text", fontName=font, fontSize=size, leading=size * 1.3, textColor=ink, **space)
-    return Paragraph(plain(_known(text)), style)
+    shape = ParagraphStyle("text", fontName=font, fontSize=size, leading=size * 1.3, textColor=ink, **style)
+    return Paragraph(plain(_known(text)), shape)
 
 
 def _table(cells: Sequence[Sequence[Any]], widths: Sequence[float], *style: tuple[Any, ...]) -> Table:
@@ -94,9 +99,15 @@ def _side_by_side(views: list[Picture]) -> Table:
 def _flagged(facts: Facts) -> Flowable:
     if not facts.lines:
         return _paragraph(facts.nobody, 8)
+    heads = [_paragraph(name, 7, FAINT) for name in facts.columns]
+    return _listed([heads, *map(_row, facts.lines)], [30, 100, 44, 48, 52, _WIDTH - 274])
+
+
+def _listed(cells: Sequence[Sequence[Any]], widths: Sequence[float]) -> Table:
+    """A table with a head and fine lines."""
     return _table(
-        [[_paragraph(name, 7, FAINT) for name in facts.columns], *map(_row, facts.lines)],
-        [30, 100, 44, 48, 52, _WIDTH - 274],
+        cells,
+        widths,
         ("LINEBELOW", (0, 0), (-1, 0), 0.7, HexColor(FAINT)),
         ("LINEBELOW", (0, 1), (-1, -1), 0.3, HexColor(GRID)),
         ("VALIGN", *_ALL, "TOP"),
@@ -104,6 +115,34 @@ def _flagged(facts: Facts) -> Flowable:
         ("TOPPADDING", *_ALL, 1.5),
         ("BOTTOMPADDING", *_ALL, 1.5),
     )
+
+
+def _case_pages(facts: Facts) -> Iterator[list[Flowable]]:
+    """What the flagged nodes did, a few cases on each page."""
+    for first in range(0, len(facts.cases), _CASES):
+        page = facts.cases[first : first + _CASES]
+        yield [_heading(facts.each), *(flowable for case in page for flowable in _case(case))]
+
+
+def _case(case: Case) -> list[Flowable]:
+    title = f"{case.title} – {case.verdict}" if case.verdict else case.title
+    story: list[Flowable] = [
+        _paragraph(shortened(title, _CELL), 9, VERDICT_COLOURS.get(case.verdict, INK), bold=True),
+        _paragraph(case.totals, 7.5, spaceAfter=2),
+    ]
+    if case.timeline:
+        story += [_drawn(case.timeline, _WIDTH), _paragraph(case.bars, 6.5, FAINT, spaceAfter=2)]
+    sides = [TA_RIGHT if 2 <= place <= 5 else TA_LEFT for place in range(len(case.columns))]  # of numbers
+    heads = [_paragraph(name, 7, FAINT, alignment=side) for name, side in zip(case.columns, sides)]
+    cells = [heads, *(_partner(partner, sides) for partner in case.partners)]
+    return [*story, _listed(cells, [_WIDTH - 334, 50, 44, 74, 74, 36, 56]), Spacer(1, 8)]
+
+
+def _partner(partner: Partner, sides: Sequence[int]) -> list[Flowable]:
+    cells = (partner.direction, partner.links, partner.received, partner.sent, partner.rank)
+    verdict = _paragraph(partner.verdict or "–", 7.5, VERDICT_COLOURS.get(partner.verdict, INK))
+    name = _paragraph(shortened(partner.name, _CELL), 7.5)
+    return [name, *(_paragraph(cell, 7.5, alignment=side) for cell, side in zip(cells, sides[1:])), verdict]
 
 
 def _row(line: ReportLine) -> list[Flowable]:

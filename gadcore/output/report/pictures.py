@@ -1,6 +1,8 @@
-"""The pictures of the report: how scores are spread, and the surroundings of the nodes at the top."""
+"""The pictures of the report: how scores are spread, the surroundings of nodes, what they did over time."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -8,8 +10,10 @@ import numpy.typing as npt
 from gadcore.drawing import FAINT, GRID, GROUND, INK, VERDICT_COLOURS, Picture, Point
 from gadcore.graph.labels import Labels
 from gadcore.records import Neighbourhood, ViewNode
+from gadcore.records.links import Activity, TimelineBar
 
 BAR, FLAGGED_BAR = "#9db4c8", "#d55e00"
+IN_BAR, OUT_BAR = "#56b4e9", "#cc79a7"  # as in the app
 _LOW, _HIGH = np.array([232, 237, 242]), np.array([178, 34, 34])  # colours of percentiles 50 and 100
 _BINS = 48
 _LABELS_SHOWN = 400  # marks under the axis; beyond this they only hide each other
@@ -71,6 +75,35 @@ def surroundings(view: Neighbourhood, size: Point, title: str) -> Picture:
     if view.left_out:
         picture.text((width - 3, 9), f"+{view.left_out:,} more", 7, FAINT, "end")
     return picture
+
+
+def timeline(activity: Activity, size: Point, title: str, told: Callable[[float], str]) -> Picture:
+    """What came in as bars upwards and what went out as bars downwards, on one scale, from first to last."""
+    width, height = size
+    picture = Picture(width, height, f"Timeline of {title}")
+    ways = [[_height(activity, bar, way) for bar in activity.timeline] for way in ("in", "out")]
+    highest = [max(way, default=0.0) for way in ways]
+    left, right, top, floor = 74.0, width - 4, 6.0, height - 14
+    scale = (floor - top) / (sum(highest) or 1.0)
+    line, step = top + scale * highest[0], (right - left) / max(1, len(activity.timeline))
+    for bars, colour, up in ((ways[0], IN_BAR, 1), (ways[1], OUT_BAR, 0)):
+        for i, value in enumerate(bars):
+            tall = scale * value
+            if value > 0:
+                picture.rectangle(left + i * step + 0.4, line - up * tall, max(0.8, step - 0.8), tall, colour)
+    picture.line((left, line), (right, line), colour=FAINT, width=0.6)
+    for word, y, most in (("in", top + 6, highest[0]), ("out", floor, highest[1])):
+        if most:
+            picture.text((left - 5, y), f"{word}: {told(most)}", 7, FAINT, "end")
+    for at, bar, anchor in ((left, 0, "start"), (right, -1, "end")):
+        if activity.timeline and (bar == 0 or len(activity.timeline) > 1):
+            picture.text((at, height - 3), activity.timeline[bar].text, 7, FAINT, anchor)
+    return picture
+
+
+def _height(activity: Activity, bar: TimelineBar, way: str) -> float:
+    by = "amount" if activity.by == "amount" else "links"
+    return float(getattr(bar, f"{by}_{way}") or 0)
 
 
 def _placed(nodes: list[ViewNode], width: float, height: float) -> dict[str, Point]:
