@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.workspace import Workspace
+from pages.common import state
 from pages.common.page import errors_shown, set_up
+from pages.home.add_data import show_add_data
 from pages.home.new_project import show_new
 from pages.home.projects import DEMO, open_demo, show_projects, show_style, show_welcome, warm_up
 
@@ -22,7 +24,8 @@ with title:
     st.caption("Mark nodes as normal or anomalous; the detector learns from every verdict.")
 with demo:
     first = not projects
-    if (first or DEMO not in {project.name for project in projects}) and st.button(
+    missing = DEMO not in {project.name for project in projects} and state.may("projects.demo")
+    if missing and st.button(
         "Open the demo",
         key="demo",
         type="primary" if first else "secondary",
@@ -38,6 +41,8 @@ with errors_shown():
         show_projects(projects)
     else:
         show_welcome()
-    st.markdown("##### New project")
-    with st.container(border=True, key="new-project"):
-        show_new()
+    show_add_data(projects)
+    if state.may("projects.create"):
+        st.markdown("##### New project")
+        with st.container(border=True, key="new-project"):
+            show_new()

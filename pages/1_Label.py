@@ -17,6 +17,7 @@ LEAVE = {"export": "pages/5_Export.py", "train": "pages/3_Train.py"}
 def screen(workspace: Workspace) -> None:
     """One exchange with the browser: take its message, answer it."""
     with errors_shown():
+        workspace = state.workspace(workspace.id)  # of whoever is logged in now, not when the page was drawn
         board = state.made_once(f"label:{workspace.id}", Board)
         if asked := state.take_case():
             board.ask_to_open(asked)
@@ -24,6 +25,8 @@ def screen(workspace: Workspace) -> None:
         payload = answer(workspace, board, message, state.analyst())
         if message.get("analyst"):
             state.set_analyst(message["analyst"])
+        if message.get("events") or message.get("want"):
+            state.note_activity()  # what the screen asks for by itself does not keep a login alive
         if page := LEAVE.get(board.leave):
             board.leave = ""
             st.switch_page(page)

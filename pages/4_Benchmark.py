@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from gadcore.practice.person import base_of
+from pages.benchmark.calendar import show_calendar
 from pages.benchmark.discovery import show_study
 from pages.benchmark.own_labels import show_own
 from pages.benchmark.paper import show_paper, show_results
@@ -39,3 +40,5 @@ with errors_shown():
             show_practice(base)
         with section("On graphs with known answers"):
             show_study()
+        with section("As it would have been: over calendar time"):
+            show_calendar()

@@ -27,7 +27,7 @@ def make_project(
     """
     graph, y = planted_graph()
     if namesakes:
-        table = graph.node_table.assign(name="Nora")
+        table = graph.node_table.frame().assign(name="Nora")
         graph = replace(graph, node_table=table, label_column="name")
     report = Report(
         "planted", "test", graph.n_nodes, graph.n_edges, graph.n_features,

@@ -45,7 +45,7 @@ def show_own(workspace: Workspace) -> None:
     chosen = st.multiselect(
         "Methods", possible, default=first, format_func=lambda name: REGISTRY[name].title, key="methods"
     )
-    icon, idle = ":material/balance:", live or not chosen
+    icon, idle = ":material/balance:", live or not chosen or not workspace.may("runs.start")
     if st.button("Compare on my labels", key="compare", type="primary", icon=icon, disabled=idle):
         _start(workspace, chosen)
     if runs:

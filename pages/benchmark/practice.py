@@ -52,6 +52,8 @@ def show_self_play(base: Workspace) -> None:
 
 
 def _buttons(base: Workspace, own: ProjectInfo | None, analyst: str) -> None:
+    if not base.may("practice"):
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Practise yourself" if own is None else "Go on labelling"
         if st.button(label, key="self-play", type="primary", icon=":material/person:"):
@@ -188,7 +190,7 @@ def _form(workspace: Workspace, live: bool) -> None:
     )
     labels = two.number_input("Labels", 10, 1000, simulated.LABELS, 10, key="practice-labels")
     wrong = three.number_input("Wrong verdicts (%)", 0, 40, 0, 5, key="practice-wrong")
-    icon, idle = ":material/school:", live or not strategies
+    icon, idle = ":material/school:", live or not strategies or not workspace.may("practice")
     if st.button("Practise", key="practise", type="primary", icon=icon, disabled=idle):
         with errors_shown(go_on=True):
             simulated.start(workspace, strategies, labels=int(labels), wrong=wrong / 100)

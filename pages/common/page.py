@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +14,7 @@ from gadcore.workspace import Workspace
 from pages.common import state
 
 HOME, LABEL, TRAIN = "app.py", "pages/1_Label.py", "pages/3_Train.py"
+TRAIL = "pages/6_Trail.py"
 _PAGES = {
     HOME: "Home",
     LABEL: "Label",
@@ -20,6 +22,7 @@ _PAGES = {
     TRAIN: "Train",
     "pages/4_Benchmark.py": "Benchmark",
     "pages/5_Export.py": "Export",
+    TRAIL: "Trail",
 }
 _CSS = Path(__file__).with_name("page.css")
 
@@ -30,9 +33,21 @@ def set_up(title: str) -> None:
         page_title=f"{title} · Ringfence", page_icon="◎", layout="wide", initial_sidebar_state="collapsed"
     )
     st.html(f"<style>{_CSS.read_text(encoding='utf-8')}</style>")
-    with st.container(horizontal=True, gap="small", key="top-navigation"):
+    with st.container(horizontal=True, gap="small", key="top-navigation"), errors_shown():
         for path, name in _PAGES.items():
-            st.page_link(path, label=name, width="content")
+            if path != TRAIL or state.may("trail"):
+                st.page_link(path, label=name, width="content")
+        _show_login()
+
+
+def _show_login() -> None:
+    """Who is logged in, with the way to the account; nothing where no login is needed."""
+    who = state.who()
+    state.note_activity()
+    if who.name is not None:
+        st.html(
+            f'<a class="rf-login" href="/account" target="_self">{escape(who.name)} · {who.role.word}</a>'
+        )
 
 
 def open_page(title: str) -> Workspace:

@@ -14,6 +14,12 @@ from urllib.parse import unquote
 
 import streamlit as st
 
+from gadcore.access import Who
+from gadcore.access import check as checked
+from gadcore.access import may as allowed
+from gadcore.access.logins import Logins
+from gadcore.access.passes import HEADER, Pass, read_pass
+from gadcore.errors import NotAllowed
 from gadcore.settings import Settings
 from gadcore.workspace import Workspace
 
@@ -45,25 +51,62 @@ def leave_project() -> None:
     st.query_params.pop(_PROJECT, None)
 
 
+def who() -> Who:
+    """The person at work, as the gate says; NotAllowed for one who came around it."""
+    return _pass().who
+
+
+def may(act: str) -> bool:
+    """Whether the person at work may do something; see ``access.rights``."""
+    return allowed(who(), act)
+
+
+def check(act: str) -> None:
+    """NotAllowed if the person at work may not do something."""
+    checked(who(), act)
+
+
+def note_activity() -> None:
+    """Say that the person at work has done something: the login goes on."""
+    if login := _pass().login:
+        Logins(Settings.from_env()).touch(login)
+
+
+def _pass() -> Pass:
+    found = read_pass(st.context.headers.get(HEADER))
+    if found is None and _comes_from_outside():
+        raise NotAllowed("This server was started without its gate. Start it with: ringfence run.")
+    return found or Pass()
+
+
+def _comes_from_outside() -> bool:
+    """Whether the browser is on another machine."""
+    return isinstance(st.context.ip_address, str)  # Streamlit gives none for this machine
+
+
 def workspace(project: str) -> Workspace:
-    """The workspace of a project, shared by all sessions of this server; NotFound if there is none."""
-    return _workspace(project, Settings.from_env())
+    """The workspace of a project, shared by all sessions of a person; NotFound if there is none."""
+    settings = Settings.from_env()
+    return _workspace(project, settings, who(), Workspace.version_of(project, settings))
 
 
 def delete_project(project: str) -> None:
     """Remove a project and leave it; no session shares it any more."""
-    Workspace.delete(project)
+    Workspace.delete(project, who=who())
     _workspace.clear()
     leave_project()
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _workspace(project: str, settings: Settings) -> Workspace:
-    return Workspace.open(project, settings)
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _workspace(project: str, settings: Settings, who: Who, version: int) -> Workspace:
+    """Another one after every update; ``version`` is the present one."""
+    return Workspace.open(project, settings, who)
 
 
 def analyst() -> str:
-    """Name recorded with verdicts: of this session, or remembered by the browser, or the login name."""
+    """Name recorded with verdicts: the login; without one of this session, the browser, or the settings."""
+    if (name := who().name) is not None:
+        return name
     named = st.session_state.get(_ANALYST) or unquote(st.context.cookies.get(ANALYST_COOKIE, ""))
     return str(named).strip() or Settings.from_env().analyst
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
 from functools import partial
@@ -21,8 +22,9 @@ _ABOUT = {
     "csv": ("CSV", "For spreadsheets; formulas are disarmed."),
     "parquet": ("Parquet", "For data pipelines; types kept."),
     "jsonl": ("JSON lines", "One object a row, for scripts."),
-    "graphml": ("GraphML", "Flagged nodes and the edges between them."),
+    "graphml": ("GraphML", "Flagged nodes and every link between them."),
     "gexf": ("GEXF", "The same graph, for Gephi."),
+    "zip": ("Tables", "The same graph as CSV tables, to import again."),
 }
 _KEPT = "export-table"
 
@@ -60,11 +62,18 @@ def show_list_downloads(workspace: Workspace, run: RunInfo, table: pd.DataFrame,
         with column.container(border=True, height="stretch"):
             st.markdown(f"**{title}**")
             st.caption(about)
-            file = partial(render, workspace, table, format)
+            file = partial(_noted, workspace, name, partial(render, workspace, table, format))
             rank = "primary" if format == "csv" else "secondary"
-            _download(title, file, name, mime, f"download-{format}", type=rank)
+            _download(workspace, title, file, name, mime, f"download-{format}", type=rank)
             proof = partial(_manifest, workspace, table, format, filters, name)
-            _download("Manifest", proof, f"{name}.manifest.json", "application/json", f"manifest-{format}")
+            _download(
+                workspace,
+                "Manifest",
+                proof,
+                f"{name}.manifest.json",
+                "application/json",
+                f"manifest-{format}",
+            )
 
 
 def _manifest(workspace: Workspace, table: pd.DataFrame, format: str, filters: Filters, name: str) -> bytes:
@@ -73,15 +82,21 @@ def _manifest(workspace: Workspace, table: pd.DataFrame, format: str, filters: F
 
 
 def show_case_file(workspace: Workspace, run: RunInfo, filters: Filters) -> None:
-    """The one-page report, as HTML and PDF."""
+    """The report, as HTML and PDF."""
     stem = f"{slug(workspace.name)}-report-run{run.number}"
     chosen: dict[str, Any] = {"filters": filters, "analyst": state.analyst()}
     st.markdown("**Report for the case file**")
-    st.caption("One page: figures, score distribution, top neighbourhoods, reasons and provenance.")
+    cases = ", each case's timeline and counterparties" if workspace.graph.links is not None else ""
+    st.caption(f"Figures, score distribution, top neighbourhoods, reasons{cases} and provenance.")
     with st.container(horizontal=True):
-        page, paper = partial(report_html, workspace, **chosen), partial(report_pdf, workspace, **chosen)
-        _download("HTML", lambda: page().encode(), f"{stem}.html", "text/html", "download-report-html")
-        _download("PDF", paper, f"{stem}.pdf", "application/pdf", "download-report-pdf")
+        makers = {
+            "html": lambda: report_html(workspace, **chosen).encode(),
+            "pdf": lambda: report_pdf(workspace, **chosen),
+        }
+        for kind, mime in (("html", "text/html"), ("pdf", "application/pdf")):
+            name = f"{stem}.{kind}"
+            file = partial(_noted, workspace, name, makers[kind])
+            _download(workspace, kind.upper(), file, name, mime, f"download-report-{kind}")
 
 
 def show_labels_download(workspace: Workspace) -> None:
@@ -95,23 +110,47 @@ def show_labels_download(workspace: Workspace) -> None:
         else "No verdict yet: label nodes first."
     )
     name, file = f"{slug(workspace.name)}-labels.csv", partial(labels_csv, workspace)
-    _download("Labels (CSV)", file, name, "text/csv", "download-labels", disabled=not given)
+    _download(workspace, "Labels (CSV)", file, name, "text/csv", "download-labels", disabled=not given)
 
 
 def show_model_download(workspace: Workspace, run: RunInfo) -> None:
     """The model of the run in use."""
     st.markdown("**Model**")
     st.caption(f"Weights of run {run.number} ({run.model}) as safetensors and JSON, with a model card.")
-    name, file = f"{slug(workspace.name)}-model-run{run.number}.zip", partial(model_zip, workspace, run.id)
-    _download("Model (zip)", file, name, "application/zip", "download-model")
+    name = f"{slug(workspace.name)}-model-run{run.number}.zip"
+    file = partial(_noted, workspace, name, partial(model_zip, workspace, run.id))
+    _download(workspace, "Model (zip)", file, name, "application/zip", "download-model")
 
 
-def _download(title: str, make: Callable[[], bytes], name: str, mime: str, key: str, **look: Any) -> None:
+def _noted(workspace: Workspace, name: str, make: Callable[[], bytes]) -> bytes:
+    """The bytes of a file, which the trail then tells of."""
+    content = make()
+    workspace.trail.exported(name, hashlib.sha256(content).hexdigest())
+    return content
+
+
+def _download(
+    workspace: Workspace,
+    title: str,
+    make: Callable[[], bytes],
+    name: str,
+    mime: str,
+    key: str,
+    disabled: bool = False,
+    **look: Any,
+) -> None:
     """A button whose file is made on the click; the page does not run again for it."""
     style: dict[str, Any] = {"icon": ":material/download:"}
     if title == "Manifest":
         style = {"icon": ":material/verified:", "type": "tertiary"}
-    st.download_button(title, make, name, mime, key, on_click="ignore", **(style | look))
+    style["disabled"] = disabled or not workspace.may("export")
+    file = partial(_allowed_file, workspace, make)
+    st.download_button(title, file, name, mime, key, on_click="ignore", **(style | look))
+
+
+def _allowed_file(workspace: Workspace, make: Callable[[], bytes]) -> bytes:
+    workspace.check("export")
+    return make()
 
 
 def slug(name: str) -> str:

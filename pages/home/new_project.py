@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from gadcore.errors import GadError
 from gadcore.settings import Settings
-from gadcore.workspace import Mapping, Peek, Report, Workspace, benchmark_names, formats, peek, uploads
+from gadcore.workspace import Peek, Report, Workspace, benchmark_names, formats, uploads
 from gadcore.workspace.uploads import Incoming
 from pages.common import state
-from pages.common.page import errors_shown, info
+from pages.common.page import errors_shown
+from pages.home.mapping_form import mapping_form
 from pages.home.projects import literal, open_project
 
 _TOKEN = "incoming"
-_NONE = "(none)"
-_NODE_PARTS = {"id": "Node id", "label": "Name to show", "truth": "Known answers"}
-_EDGE_PARTS = {"source": "Edge from", "target": "Edge to", "weight": "Edge weight"}
-_TRUTH = "For benchmarks only: never shown to a model."
-_ONLY_EDGES = (
-    "One table is read as edges, one edge a row. To give the nodes attributes, start over and upload "
-    "the node table with it."
-)
 
 
 def show_new() -> None:
@@ -40,8 +32,10 @@ def show_new() -> None:
 
 
 def _choose_source(settings: Settings) -> None:
-    titles = (":material/upload_file: Upload files", ":material/hard_drive: Path or benchmark")
-    upload, named = st.tabs(titles)
+    titles = [":material/upload_file: Upload files"]
+    if state.may("paths"):
+        titles.append(":material/hard_drive: Path or benchmark")
+    upload, *named = st.tabs(titles)
     with upload:
         st.caption(
             f"One graph file, or an edge table with a node table: {formats.readable()}. "
@@ -55,9 +49,10 @@ def _choose_source(settings: Settings) -> None:
             label_visibility="collapsed",
         )
         if st.button("Continue", key="continue-upload", type="primary", disabled=not files):
-            _begin(lambda: uploads.receive([(f.name, f) for f in files or []], settings))
-    with named:
-        _named_source(settings)
+            _begin(lambda: uploads.receive([(f.name, f) for f in files or []], settings, state.who()))
+    for tab in named:
+        with tab:
+            _named_source(settings)
 
 
 def _named_source(settings: Settings) -> None:
@@ -74,7 +69,7 @@ def _named_source(settings: Settings) -> None:
             if not source.strip():
                 st.warning("Name a file, a folder or a benchmark first.", icon=":material/warning:")
             else:
-                _begin(lambda: uploads.name_source(source, settings))
+                _begin(lambda: uploads.name_source(source, settings, state.who()))
 
 
 def _begin(make: Callable[[], Incoming]) -> None:
@@ -88,7 +83,8 @@ def _begin(make: Callable[[], Incoming]) -> None:
 def _look(incoming: Incoming) -> Peek:
     """The columns of a source; a source that cannot be read is thrown away at once."""
     try:
-        return peek(incoming.source)
+        with st.spinner("Looking at the files …"):
+            return incoming.look()
     except GadError:
         incoming.discard()
         st.query_params.pop(_TOKEN, None)
@@ -141,7 +137,7 @@ def _columns(incoming: Incoming) -> None:
     found = _look(incoming)
     with st.form("columns", border=False):
         st.caption(f"Read as {found.format}. Recognised parts are filled in; change what is wrong.")
-        mapping = _mapping_form(found)
+        mapping = mapping_form(found)
         with st.container(horizontal=True):
             go = st.form_submit_button("Read the graph", type="primary", key="read")
             back = st.form_submit_button("Start over", key="back")
@@ -150,52 +146,6 @@ def _columns(incoming: Incoming) -> None:
     if go:
         incoming.start(mapping)
         st.rerun()
-
-
-def _mapping_form(found: Peek) -> Mapping | None:
-    guess = found.guess
-    nodes, edges = list(found.node_columns), list(found.edge_columns)
-    if not nodes and not edges:
-        info("This format names its parts itself: there is nothing to choose.")
-        return None
-    chosen: dict[str, Any] = {}
-    if nodes:
-        chosen |= _parts_form("node", _NODE_PARTS, nodes, guess) | _attribute_form(nodes, guess)
-    if edges:
-        if not nodes:
-            st.caption(_ONLY_EDGES)
-        chosen |= _parts_form("edge", _EDGE_PARTS, edges, guess)
-    return Mapping(**chosen)
-
-
-def _attribute_form(nodes: Sequence[str], guess: Mapping) -> dict[str, Any]:
-    taken = {guess.id, guess.label, guess.truth, *guess.ignore}
-    attributes = guess.attributes if guess.attributes is not None else [c for c in nodes if c not in taken]
-    picked = st.multiselect(
-        "Attributes the model learns from",
-        nodes,
-        default=[c for c in attributes if c in nodes],
-        key="attributes",
-        help="Columns in neither list are shown to the analyst and hidden from the model.",
-    )
-    ignored = st.multiselect(
-        "Ignore (not read at all)", nodes, default=[c for c in guess.ignore if c in nodes], key="ignored"
-    )
-    return {"attributes": tuple(c for c in picked if c not in ignored), "ignore": tuple(ignored)}
-
-
-def _parts_form(
-    kind: str, parts: dict[str, str], columns: list[str], guess: Mapping
-) -> dict[str, str | None]:
-    """A column for each part, None or "" where there is none; recognised ones are filled in."""
-    chosen: dict[str, str | None] = {}
-    for place, (part, title) in zip(st.columns(len(parts)), parts.items()):
-        guessed, help = getattr(guess, part), _TRUTH if part == "truth" else None
-        start = columns.index(guessed) + 1 if guessed in columns else 0
-        picked = place.selectbox(title, [_NONE, *columns], index=start, key=f"{kind}-{part}", help=help)
-        nothing = "" if part in ("label", "truth", "weight") else None  # a graph may do without these
-        chosen[part] = nothing if picked == _NONE else picked
-    return chosen
 
 
 def _review(incoming: Incoming) -> None:
@@ -220,7 +170,9 @@ def _review(incoming: Incoming) -> None:
 def _create(incoming: Incoming, name: str) -> None:
     with errors_shown(go_on=True):
         with st.spinner("Creating the project …"):
-            created = Workspace.create(name.strip(), incoming.reading(), owner=state.analyst())
+            created = Workspace.create(
+                name.strip(), incoming.reading(), owner=state.analyst(), who=state.who()
+            )
         incoming.discard()
         st.query_params.pop(_TOKEN, None)
         open_project(created.id)
@@ -236,7 +188,7 @@ def show_report(report: Report) -> None:
     }
     for column, (title, value) in zip(st.columns(len(figures)), figures.items()):
         column.metric(title, value, border=True)
-    notes = [literal(note) for note in report.notes]
+    notes = [literal(note) for note in (*report.links, *report.notes)]
     if report.truth_counts:
         words = ", ".join(f"{count:,} {word}" for word, count in report.truth_counts.items())
         notes.append(f"Known answers (kept apart from the model): {words}.")

@@ -15,6 +15,7 @@ from pages.common import palette, state
 from pages.common.page import LABEL, errors_shown
 
 DEMO = "demo"
+ADD_TO = "update"  # in the address: the project that files are added to
 _PER_ROW = 3
 _CSS = Path(__file__).with_name("home.css")
 _GLYPHS = {"anomalous": "◆", "normal": "■", "unsure": "▲"}
@@ -54,7 +55,7 @@ def open_demo() -> None:
     """Import the demo at the first use, then go to its labelling screen."""
     with errors_shown(go_on=True):
         with st.spinner("Preparing the demo …"):
-            demo = Workspace.open_demo()
+            demo = Workspace.open_demo(who=state.who())
         open_project(demo.id)
 
 
@@ -72,8 +73,20 @@ def _card(project: ProjectInfo) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if st.button("Open", key=f"open-{project.id}", type="primary", icon=":material/play_arrow:"):
                 open_project(project.id)
-            with st.popover("Delete", icon=":material/delete:", type="tertiary"):
-                _delete(project)
+            grows = state.may("data.store") and not project.practice_of
+            if grows and st.button(
+                "Add data", key=f"add-{project.id}", type="tertiary", icon=":material/add:"
+            ):
+                add_to(project.id)
+            if state.may("projects.delete"):
+                with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+                    _delete(project)
+
+
+def add_to(project_id: str) -> None:
+    """Show the form that adds files to a project."""
+    st.query_params[ADD_TO] = project_id
+    st.rerun()
 
 
 def _delete(project: ProjectInfo) -> None:
@@ -97,8 +110,28 @@ def card_html(project: ProjectInfo) -> str:
     <b>{project.n_features:,}</b> features</div>
   <div class="rf-verdicts">{verdict_chips(project.anomalous, project.normal, project.unsure)}</div>
   <div class="rf-faint">{escape(last_run_text(project.last_run))}</div>
+  {version_line(project)}{risen_line(project)}
   <div class="rf-faint">{escape(project.owner)} · created {ago(project.created_at)}</div>
 </div>"""
+
+
+def version_line(project: ProjectInfo) -> str:
+    """Which version of the graph it is, where there was an update."""
+    if project.version == 1:
+        return ""
+    found = state.workspace(project.id).data.versions()
+    told = next(version.summary for version in found if version.present)
+    return f'<div class="rf-faint">Version {project.version}: {escape(told)}</div>'
+
+
+def risen_line(project: ProjectInfo) -> str:
+    """Nodes of the analyst's watchlist that have risen."""
+    watched = state.workspace(project.id).cases.watched(analyst=state.analyst())
+    risen = [f"{node.name} ({node.told})" for node in watched if node.risen]
+    if not risen:
+        return ""
+    more = f" and {len(risen) - 3} more" if len(risen) > 3 else ""
+    return f'<div class="rf-risen">Watched, and risen: {escape(", ".join(risen[:3]))}{more}</div>'
 
 
 def practice_mark(project: ProjectInfo) -> str:

@@ -1,6 +1,6 @@
 """The server's side of the labelling screen: one message from a browser tab in, one payload out.
 
-A tab sends ``{project, client, n, analyst, events, want, labels, queue, rows}``; ``answer`` performs the
+A tab sends ``{project, client, n, analyst, current, events, want, labels, queue, rows}``; ``answer`` does the
 events that it has not seen yet, once each, and gives what the tab needs. Every part of a payload says what it
 is a change of, so a payload that is lost or comes twice does no harm. No Streamlit in here.
 """
@@ -8,25 +8,30 @@ is a change of, so a payload that is lost or comes twice does no harm. No Stream
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from gadcore.errors import GadError, InputError, Unavailable
-from gadcore.graph.labels import LabelEvent
+from gadcore.errors import GadError, Unavailable
 from gadcore.records import RunInfo, as_json
-from gadcore.workspace import OTHERS, QUIET, STRATEGIES, Filter, Workspace, auc_text
-from gadcore.workspace.preferences import SETTINGS
+from gadcore.workspace import OTHERS, QUIET, STRATEGIES, Workspace, auc_text
 from pages.common.audit_words import audit_line
 from pages.label.answers import answers
+from pages.label.events import receipts, take_all, tell_unstored
 from pages.label.tab_queue import TabQueue
 
-REMEMBERED = 8  # label sets kept per tab, to send differences to
 NOTICES = 12
-COLUMNS = 60
-AT_ONCE = 20_000  # nodes up to which the audit (about 40 ms then) is worked out while keys come in
-TUNING = ("dial", "audit_share", "near_duplicates")  # preferences that change the order of the queue
+COLUMNS = 200
+AT_ONCE = 2_000  # nodes up to which the audit (some ms then) is worked out while keys come in
+AUDIT_SECONDS = 20.0  # how old it may get on larger graphs while they do
+# What a screen offers, and the right that it takes.
+MAY = {
+    "label": "verdicts.record",
+    "settle": "verdicts.settle",
+    "train": "runs.start",
+    "change settings": "set_preference",
+    "assign cases": "cases.assign",
+}
 
 Message = dict[str, Any]
 Payload = dict[str, Any]
@@ -39,8 +44,6 @@ class Board:
     name: str = field(default_factory=lambda: secrets.token_hex(4))
     queue: TabQueue = field(init=False)
     run: str | None = None  # whose order the queue is in
-    label_sets: OrderedDict[str, dict[str, str]] = field(default_factory=OrderedDict)
-    sets: int = 0
     notices: list[dict[str, Any]] = field(default_factory=list)
     told: int = 0
     opening: dict[str, Any] | None = None
@@ -48,6 +51,8 @@ class Board:
     watched: str = ""  # run that was under way at the last exchange
     analyst: str = ""
     audit: Payload = field(default_factory=dict)  # what is said of the audit, and of which labels
+    audited_at: float = 0.0
+    shown: Payload | None = None  # the last payload
 
     def __post_init__(self) -> None:
         self.queue = TabQueue(self.name)
@@ -63,11 +68,49 @@ class Board:
 
 
 def answer(workspace: Workspace, board: Board, message: Message, analyst: str) -> Payload:
-    """Perform what a tab asks for and give the payload that it is shown."""
+    """Perform what a tab asks for and give the payload that it is shown.
+
+    While the store does not answer, a tab that shows something goes on showing it, and nothing is confirmed.
+    """
+    try:
+        board.shown = _answer(workspace, board, message, analyst)
+    except Unavailable as error:
+        if board.shown is None:
+            raise
+        tell_unstored(board, error)
+        board.shown = _still(board.shown, board, message)
+    return board.shown
+
+
+def _still(shown: Payload, board: Board, message: Message) -> Payload:
+    """A payload that changes nothing on the screen but the notices."""
+    has = message.get("labels", "")
+    return {
+        **shown,
+        "reply": _reply(message),
+        "ack": {},
+        "labels": {"version": has, "base": has, "changes": {}},
+        "answers": {},
+        "notices": board.notices,
+    }
+
+
+def _reply(message: Message) -> Payload:
+    return {"client": message.get("client", ""), "n": message.get("n", 0)}
+
+
+def _answer(workspace: Workspace, board: Board, message: Message, analyst: str) -> Payload:
     if message.get("project", workspace.id) != workspace.id:
         message = {}  # the last words of a screen that showed another project; they are kept there
-    _follow_analyst(workspace, board, message.get("analyst") or board.analyst or analyst)
-    _take_all(workspace, board, message.get("events", []))
+    _follow_analyst(workspace, board, workspace.analyst(message.get("analyst") or board.analyst or analyst))
+    take_all(workspace, board, message.get("events", []))
+    with workspace.reading_once():
+        return _payload(workspace, board, message)
+
+
+def _payload(workspace: Workspace, board: Board, message: Message) -> Payload:
+    """What the tab is shown after its events; what several parts of it need is read once."""
+    board.queue.look(workspace, board.analyst)
     run = workspace.runs.in_use()
     _follow_run(workspace, board, run)
     if message.get("events"):
@@ -76,16 +119,20 @@ def answer(workspace: Workspace, board: Board, message: Message, analyst: str) -
     _watch(workspace, board, active)
     basis = workspace.cases.basis()
     board.queue.follow(workspace, basis, board.analyst)
+    board.queue.hold(workspace, message, board.analyst)
     labels = _labels(workspace, board, str(message.get("labels", "")))
     busy = bool(message.get("events") or message.get("want"))
     return {
-        "reply": {"client": message.get("client", ""), "n": message.get("n", 0)},
-        "ack": _receipts(workspace, message.get("events", [])),
+        "reply": _reply(message),
+        "ack": receipts(workspace, message.get("events", [])),
         "analyst": board.analyst,
+        "login": workspace.who.is_login,
+        "may": {word: workspace.may(act) for word, act in MAY.items()},
         "project": _project(workspace),
         "labels": labels,
-        "queue": board.queue.payload(workspace, message, basis),
-        "answers": answers(workspace, message.get("want", [])),
+        "queue": board.queue.payload(workspace, message, basis, board.analyst),
+        "watched": workspace.cases.watchlist(analyst=board.analyst),
+        "answers": answers(workspace, message.get("want", []), board.queue.hidden),
         "strip": _strip(workspace, run, active),
         "audit": _audit(workspace, board, str(labels["version"]), busy),
         "notices": board.notices,
@@ -100,165 +147,18 @@ def _follow_analyst(workspace: Workspace, board: Board, analyst: str) -> None:
         board.queue.begin(workspace, analyst)
 
 
-# ---- events -------------------------------------------------------------------------------------------
-
-
-def _take_all(workspace: Workspace, board: Board, events: list[Message]) -> None:
-    """Perform events in their order, once each; those from which on the store does not answer come again."""
-    try:
-        for event in events:
-            _take(workspace, board, event)
-    except Unavailable as error:
-        board.tell(f"Not stored yet, it will be tried again. {error}", "error", about="store")
-
-
-def _take(workspace: Workspace, board: Board, event: Message) -> None:
-    """Perform one event once; what is wrong with it is told, not raised, or it would be sent for ever."""
-
-    def perform() -> None:
-        act(workspace, board, event, event.get("analyst") or board.analyst)
-
-    kind, client, seq = event.get("kind"), str(event["client"]), int(event["seq"])
-    act = _KEPT.get(kind) or _PASSING.get(kind) or _ignore
-    try:
-        if kind in _KEPT:
-            workspace.messages.once(client, seq, perform)
-        elif workspace.messages.once(client, seq, lambda: None):
-            perform()
-    except Unavailable:
-        raise
-    except GadError as error:
-        board.tell(str(error), "error")
-
-
-def _receipts(workspace: Workspace, events: list[Message]) -> dict[str, int]:
-    """The last number that is done with, of every tab whose events came along (some from before a reload)."""
-    clients = {str(event["client"]) for event in events}
-    try:
-        return {client: workspace.messages.last(client) for client in clients}
-    except Unavailable:
-        return {}
-
-
-def _ignore(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    """An event of a kind that this version does not know: one of an older or newer screen."""
-
-
-def _verdict(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.verdicts.record(
-        event["node"],
-        event["verdict"],
-        analyst=analyst,
-        offer=event.get("offer"),
-    )
-
-
-def _settle(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.verdicts.settle(event["node"], event["verdict"], analyst=analyst)
-
-
-def _group(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    """One verdict on nodes that were each ticked or selected on the screen: a verdict they have is meant."""
-    workspace.verdicts.record_group(
-        event["nodes"],
-        event["verdict"],
-        analyst=analyst,
-        source=event.get("source") or "ring",
-        weight=event.get("weight", 1.0),
-        judged=event.get("judged", ()),
-        overrule=True,
-        offers=event.get("offers") or {},
-    )
-
-
-def _undo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    if not _was_refused(workspace, event):
-        _reversed(workspace, board, event, workspace.verdicts.undo(analyst), ("take back", "Took back"))
-
-
-def _redo(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    if not _was_refused(workspace, event):
-        _reversed(workspace, board, event, workspace.verdicts.redo(analyst), ("restore", "Restored"))
-
-
-def _was_refused(workspace: Workspace, event: Message) -> bool:
-    """Whether the step that a tab takes back wrote nothing: an earlier one must not go in its place."""
-    step = event.get("step")
-    return step is not None and workspace.messages.refused(event["client"], step)
-
-
-def _reversed(
-    workspace: Workspace, board: Board, event: Message, done: list[LabelEvent], words: tuple[str, str]
-) -> None:
-    """Say what an undo or redo did, and show it where the tab cannot know it by itself."""
-    if not done:
-        board.tell(f"There is nothing of yours to {words[0]}.", about="step")
-        return
-    node, graph = done[0].node_id, workspace.graph
-    which = graph.full_name(graph.index_of(node)) if len(done) == 1 else f"{len(done):,} nodes"
-    board.tell(f"{words[1]} the verdict on {which}.", about="step")
-    if event.get("show"):
-        board.ask_to_open(node)
-
-
-def _note(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.verdicts.note(event["node"], event["text"], analyst=analyst)
-
-
-def _order(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    board.queue.strategy, board.queue.where = event["strategy"], Filter(**event["where"])
-    workspace.set_preference("strategy", event["strategy"])
-    board.queue.begin(workspace, board.analyst)
-
-
-def _more(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    board.queue.lengthen(workspace, board.analyst)
-
-
-def _retrain(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    if workspace.runs.active() is None:
-        workspace.runs.start()
-
-
-def _cancel(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    workspace.runs.cancel(event["run"])
-    board.tell("Cancelled the run. Labels and earlier runs are untouched.")
-
-
-def _prefer(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    if event["key"] not in SETTINGS:
-        raise InputError(f"a setting {event['key']!r}", f"one of {', '.join(SETTINGS)}")
-    workspace.set_preference(event["key"], event["value"])
-    if event["key"] in TUNING:
-        board.queue.begin(workspace, board.analyst)
-
-
-def _leave(workspace: Workspace, board: Board, event: Message, analyst: str) -> None:
-    board.leave = event["page"]
-
-
-_Act = Callable[[Workspace, Board, Message, str], None]
-_KEPT: dict[Any, _Act] = {  # what they write and the receipt are one transaction
-    "verdict": _verdict,
-    "settle": _settle,
-    "group": _group,
-    "undo": _undo,
-    "redo": _redo,
-    "note": _note,
-}
-_PASSING: dict[Any, _Act] = {  # about the screen or the runs: lost with the server, they can be asked again
-    "order": _order,
-    "more": _more,
-    "retrain": _retrain,
-    "cancel": _cancel,
-    "prefer": _prefer,
-    "leave": _leave,
-}
+# ---- runs that start and end --------------------------------------------------------------------------
 
 
 def _retrain_by_itself(workspace: Workspace, board: Board) -> None:
     every = int(workspace.preference("auto_retrain", 0) or 0)
-    if every and workspace.verdicts.counts()["fresh"] >= every and workspace.runs.active() is None:
+    tried = workspace.runs.latest() if every else None  # it may not be the one in use
+    if (
+        every
+        and workspace.may("runs.start")
+        and workspace.verdicts.counts(tried.id if tried else None)["fresh"] >= every
+        and workspace.runs.active() is None
+    ):
         try:
             workspace.runs.start()
         except GadError as error:
@@ -266,12 +166,14 @@ def _retrain_by_itself(workspace: Workspace, board: Board) -> None:
 
 
 def _watch(workspace: Workspace, board: Board, active: RunInfo | None) -> None:
-    """Tell why a run that was under way has ended without scores."""
+    """Tell why a run that was under way has ended without scores, or with poor ones."""
     now = active.id if active else ""
     if board.watched and board.watched != now:
         ended = workspace.runs.get(board.watched)
         if ended.status == "failed":
             board.tell(f"Run {ended.number} failed: {ended.message} Labels are safe.", "error")
+        elif ended.status == "done" and ended.message:
+            board.tell(f"Run {ended.number} is in trouble. {ended.message}", "error")
     board.watched = now
 
 
@@ -291,37 +193,46 @@ def _follow_run(workspace: Workspace, board: Board, run: RunInfo | None) -> None
         auc = f", out-of-fold AUC {auc_text(run)}" if auc_text(run) else ""
         what = "The first ranking is here" if came_first else f"Run {run.number} is in{auc}"
         board.tell(f"{what}: the new order starts with your next case.")
+        _tell_risen(workspace, board)
         report = workspace.insight.audit()
         if report.since_hit >= QUIET:
             board.tell(report.hint)
+
+
+def _tell_risen(workspace: Workspace, board: Board) -> None:
+    risen = [node for node in workspace.cases.watched(analyst=board.analyst) if node.risen]
+    if risen:
+        named = ", ".join(f"{node.name} ({node.told})" for node in risen[:3])
+        board.tell(f"Watched, and risen: {named}{' …' if len(risen) > 3 else ''}.", about="watched")
 
 
 # ---- the rest of the payload --------------------------------------------------------------------------
 
 
 def _labels(workspace: Workspace, board: Board, has: str) -> Payload:
-    """All current verdicts, as a difference to the set that the tab has."""
-    now = {node: event.verdict.value for node, event in workspace.verdicts.current().items() if event.verdict}
-    latest = next(reversed(board.label_sets), "")
-    if board.label_sets.get(latest) != now:
-        board.sets += 1
-        latest = f"{board.name}-{board.sets}"
-        board.label_sets[latest] = now
-        while len(board.label_sets) > REMEMBERED:
-            board.label_sets.popitem(last=False)
-    base = board.label_sets.get(has)
-    if base is None:
-        return {"version": latest, "base": None, "changes": now}
-    changes: dict[str, str | None] = {n: v for n, v in now.items() if base.get(n) != v}
-    changes.update({n: None for n in base if n not in now})
-    return {"version": latest, "base": has, "changes": changes}
+    """All current verdicts, as a difference to the set that the tab has, which is named by its last event.
+
+    Those that the analyst is to judge blind are left out. Which these are changes with an event on the node,
+    or with the share and the analyst, which the name of a set tells too.
+    """
+    (last, now), hidden = workspace.verdicts.words(), board.queue.hidden
+    share = workspace.preference("overlap", 0)
+    veil = f"{share}/{board.analyst}" if share else ""
+    version, (known, _, known_veil) = f"{last}/{veil}", has.partition("/")
+    if not known.isdecimal() or int(known) > last or known_veil != veil:
+        seen = {node: word for node, word in now.items() if node not in hidden}
+        return {"version": version, "base": None, "changes": seen}
+    changed = workspace.verdicts.changed_since(int(known))
+    changes = {node: None if node in hidden else now.get(node) for node in changed}
+    return {"version": version, "base": has, "changes": changes}
 
 
 def _audit(workspace: Workspace, board: Board, labels: str, busy: bool) -> Payload:
-    """The state of the audit, of these labels; on a large graph of earlier ones until the tab is at rest."""
+    """The state of the audit, of these labels; on a large graph of earlier ones while the tab is busy."""
     state = [labels, workspace.insight.least_recall(), workspace.cases.choice().audit_share > 0]
-    if board.audit.get("of") != state and not (busy and board.audit and workspace.graph.n_nodes > AT_ONCE):
-        report = workspace.insight.audit()
+    recent = board.audit and time.monotonic() - board.audited_at < AUDIT_SECONDS
+    if board.audit.get("of") != state and not (busy and recent and workspace.graph.n_nodes > AT_ONCE):
+        report, board.audited_at = workspace.insight.audit(), time.monotonic()
         board.audit = {"of": state, "text": audit_line(report), "hint": report.hint, "stop": report.stop}
     return board.audit
 
@@ -333,7 +244,10 @@ def _project(workspace: Workspace) -> Payload:
         "name": workspace.name,
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
+        "links": graph.links.meaning.words if graph.links else "",
         "columns": [str(column) for column in graph.node_table.columns[:COLUMNS]],
+        "reasons": workspace.verdicts.reasons(),
+        "overlap": float(workspace.preference("overlap", 0) or 0),
         "strategies": [{"name": s.name, "title": s.title, "dialled": s.dialled} for s in STRATEGIES.values()],
     }
 
@@ -358,10 +272,19 @@ def _strip(workspace: Workspace, run: RunInfo | None, active: RunInfo | None) ->
         "counts": workspace.verdicts.counts(),
         "probability_missing": workspace.insight.probability_missing(),
         "run": _run(run),
+        "doubted": _doubted(workspace),
         "active": _run(active),
         "device": _device(workspace),
         "auto_retrain": int(workspace.preference("auto_retrain", 0) or 0),
     }
+
+
+def _doubted(workspace: Workspace) -> Payload | None:
+    """The newest run and what is wrong with it; None where nothing is."""
+    run = workspace.runs.latest()
+    if run is None or not run.message:
+        return None
+    return {"number": run.number, "in_use": run.in_use, "text": run.message}
 
 
 def _device(workspace: Workspace) -> str:

@@ -42,7 +42,10 @@ def network_data(view: Neighbourhood) -> dict[str, Any]:
     low, high = min(weights, default=1.0), max(weights, default=1.0)
     for edge in view.edges:
         share = (edge.weight - low) / (high - low) if high > low else 0.0
-        network.add_edge(edge.source, edge.target, arrows="", width=1.2 + 4 * share, weight=edge.weight)
+        told = {} if edge.links is None else {"text": edge.links.text}
+        network.add_edge(
+            edge.source, edge.target, arrows="", width=1.2 + 4 * share, weight=edge.weight, **told
+        )
     nodes, edges, *_ = network.get_network_data()
     return {
         "centre": view.centre,
@@ -50,6 +53,8 @@ def network_data(view: Neighbourhood) -> dict[str, Any]:
         "left_out": view.left_out,
         "nodes": nodes,
         "edges": edges,
+        # thousands of plain numbers: handed on as they are
+        "links": view.links and {**vars(view.links), "cells": vars(view.links.cells)},
     }
 
 

@@ -88,12 +88,14 @@ def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigu
     graph, result = workspace.graph, workspace.runs.result()
     node = str(at.get("node"))  # named only when it would not be among the points
     hidden = bool(at.get("blind"))
-    verdicts = own_verdicts(workspace, state.analyst()) if hidden else all_verdicts(workspace)
+    verdicts = (
+        own_verdicts(workspace, state.analyst()) if hidden else seen_verdicts(workspace, state.analyst())
+    )
     return map_figure(
         positions,
         None if result is None or hidden else np.asarray(result.percentile),
         verdicts,
-        graph.node_ids,
+        np.asarray(graph.node_ids),
         current=graph.index_of(node) if node in graph else None,
         colouring=by_verdict(verdicts) if hidden else None,
         height=HEIGHT,
@@ -103,6 +105,13 @@ def _figure(workspace: Workspace, positions: Any, at: dict[str, Any]) -> MapFigu
 def all_verdicts(workspace: Workspace) -> npt.NDArray[np.int8]:
     """(N,) as ``Labels.as_array``."""
     return workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
+
+
+def seen_verdicts(workspace: Workspace, analyst: str) -> npt.NDArray[np.int8]:
+    """The same without cases on which the analyst is yet to give a second opinion, blind."""
+    verdicts = all_verdicts(workspace)
+    verdicts[workspace.graph.indices_of(workspace.cases.second_opinions(analyst=analyst))] = -1
+    return verdicts
 
 
 def own_verdicts(workspace: Workspace, analyst: str) -> npt.NDArray[np.int8]:

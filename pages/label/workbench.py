@@ -32,7 +32,8 @@ def show(payload: dict[str, Any]) -> None:
 
 @cache
 def _code() -> Any:
-    css = f".rf-workbench {{ {palette.css_variables()} }}\n" + (_HERE / "workbench.css").read_text("utf-8")
+    own = [(_HERE / name).read_text("utf-8") for name in ("workbench.css", "activity.css", "team.css")]
+    css = "\n".join([f".rf-workbench {{ {palette.css_variables()} }}", *own])
     return st.components.v2.component(
         "workbench_code", js=modules.joined("load_screen"), css=graph_view.css() + css, isolate_styles=False
     )

@@ -17,7 +17,7 @@ from gadcore.workspace import Result, Workspace
 from pages.common import state
 from pages.common.figures import MAX_POINTS, Array
 from pages.common.page import LABEL, TRAIN, errors_shown, info
-from pages.label.linked_map import LAYOUTS
+from pages.label.linked_map import LAYOUTS, seen_verdicts
 from pages.map import colours, views
 from pages.map.figure import MapFigure, map_figure
 from pages.map.panel import panel
@@ -111,7 +111,7 @@ def _chart(workspace: Workspace, result: Result, look: MapChoice, selection: Sel
         only = "There is only one run with a map so far. Label some nodes and retrain"
         info(f"{only}: then this view shows what moved.")
         return
-    verdicts = workspace.verdicts.labels().as_array(workspace.graph.n_nodes)
+    verdicts = seen_verdicts(workspace, state.analyst())
     on_map = look.view == "map"
     drawn = _figure(workspace, result, look, positions, verdicts, selection)
     if drawn is None:
@@ -220,10 +220,10 @@ def names_of(graph: Graph) -> npt.NDArray[np.object_]:
     """What to call each node: its name column where filled, otherwise its id."""
     ids = graph.node_ids
     if graph.label_column is None or graph.label_column not in graph.node_table:
-        return ids
+        return np.asarray(ids)
     column = graph.node_table[graph.label_column].to_numpy(dtype=object, na_value=None)
     filled = [isinstance(name, str) and bool(name.strip()) for name in column]
-    return np.where(filled, column, ids.astype(str))
+    return np.where(filled, column, np.asarray(ids))
 
 
 def _no_result(workspace: Workspace) -> None:

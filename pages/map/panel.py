@@ -38,12 +38,14 @@ def panel(workspace: Workspace, selection: Selection) -> None:
         return
     rows = workspace.graph.indices_of(selection.nodes)
     st.markdown(f"**{len(rows):,} selected** {_by_verdict(workspace, rows)}")
-    _verdicts(workspace, selection)
+    if workspace.may("verdicts.record_group"):
+        _verdicts(workspace, selection)
     _list(workspace, rows)
     left, right = st.columns(2)
     left.download_button(
         "Export CSV",
-        data=lambda: csv_bytes(table_of(workspace, rows)),
+        data=lambda: _selected_csv(workspace, rows),
+        disabled=not workspace.may("export"),
         file_name=f"{workspace.name}-selection.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -53,6 +55,11 @@ def panel(workspace: Workspace, selection: Selection) -> None:
     if right.button("Clear", icon=":material/close:", width="stretch", help="End the selection"):
         selection.clear()
         st.rerun()
+
+
+def _selected_csv(workspace: Workspace, rows: IntArray) -> bytes:
+    workspace.check("export")
+    return csv_bytes(table_of(workspace, rows))
 
 
 def _by_verdict(workspace: Workspace, rows: IntArray) -> str:

@@ -43,7 +43,7 @@ def show_form(workspace: Workspace) -> None:
         type="primary",
         icon=":material/model_training:",
         width="stretch",
-        disabled=busy or bool(problem),
+        disabled=busy or bool(problem) or not workspace.may("runs.start"),
         help="One run at a time: wait for it, or cancel it." if busy else None,
     ):
         defaults = {about.name: about.default for about in parameters}

@@ -1,4 +1,4 @@
-"""Train: what labels and runs say: what is left, what moved, what deserves a second look, who agrees."""
+"""Train: what labels and runs say: what is left, what moved, second looks, who agrees; and the team."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pages.common.page import LABEL, errors_shown, figure_cards, info
 from pages.common.palette import VERDICT_WORDS
 from pages.home.projects import literal
 from pages.train.left import show_left
+from pages.train.team import show_team
 
 _CHOSEN = "insight-tab"
 _MOVERS = 8  # listed at once on each side
@@ -22,12 +23,13 @@ _VERDICTS = ("normal", "anomalous")
 
 @st.fragment
 def show_insight(workspace: Workspace) -> None:
-    """Four views of the same labels, each with what to do next; the chosen one is kept for the session."""
+    """Five views of the same labels, each with what to do next; the chosen one is kept for the session."""
     tabs = {
         "What is left": show_left,
         "What moved": _show_moved,
         "Second look": _show_second_look,
         "Agreement": _show_agreement,
+        "Team": show_team,
     }
     state.keep_within(_CHOSEN, list(tabs))
     for tab, show in zip(st.tabs(list(tabs), key=_CHOSEN, on_change="rerun"), tabs.values()):
@@ -144,7 +146,7 @@ def _kappa(found: Agreement) -> None:
 
 def _dispute(workspace: Workspace, dispute: Dispute) -> None:
     name = workspace.graph.display_name(workspace.graph.index_of(dispute.node_id))
-    said = ", ".join(f"{literal(who)}: {word}" for who, word in dispute.verdicts.items())
+    said = ", ".join(f"{literal(who)}: {word}" for who, word in dispute.said.items())
     words = {word: f"Settle as {word}" for word in _VERDICTS}
     told = f"{_named(name, dispute.node_id, '**')}  ·  {said}"
     _to_settle(workspace, dispute.node_id, "dispute", words, told)
@@ -163,7 +165,7 @@ def _to_settle(
     with buttons.container(horizontal=True, horizontal_alignment="right", gap="small"):
         _case_link(node_id, key)
         for verdict, word in words.items():
-            if st.button(word, key=f"settle-{verdict}-{key}"):
+            if workspace.may("verdicts.settle") and st.button(word, key=f"settle-{verdict}-{key}"):
                 _settle(workspace, node_id, verdict)
 
 

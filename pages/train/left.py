@@ -25,9 +25,16 @@ def show_left(workspace: Workspace) -> None:
     )
     about = "The advice to stop waits until this part of all anomalies is found for sure."
     wanted = st.number_input(
-        "Stop when found, per cent", 1, 99, least, key="insight-recall", width=220, help=about
+        "Stop when found, per cent",
+        1,
+        99,
+        least,
+        key="insight-recall",
+        width=220,
+        help=about,
+        disabled=not workspace.may("set_preference"),
     )
-    if wanted != least:
+    if wanted != least and workspace.may("set_preference"):
         workspace.set_preference("least_recall", wanted / 100)
     report = workspace.insight.audit(k)
     figures = (

@@ -19,6 +19,11 @@ _STATUS = {
     "failed": (":material/error:", "red"),
     "cancelled": (":material/block:", "orange"),
 }
+_TELL = {
+    "failed": (st.error, ":material/error:"),
+    "done": (st.warning, ":material/warning:"),
+    "cancelled": (st.info, ":material/block:"),
+}
 _NEWEST = 6  # runs listed at once
 SHOWN = "train-shown-run"  # names the run whose curves are looked at; the newest when forgotten
 
@@ -49,7 +54,11 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Run {run.number}**  ·  {title_of(run)}")
         _badge(run)
-        if run.live and st.button("Cancel", key="cancel", icon=":material/stop_circle:"):
+        if (
+            run.live
+            and workspace.may("runs.cancel")
+            and st.button("Cancel", key="cancel", icon=":material/stop_circle:")
+        ):
             workspace.runs.cancel(run.id)
             st.toast(f"Run {run.number} is asked to stop; labels are untouched.")
             st.rerun(scope="app")
@@ -57,8 +66,7 @@ def _progress(workspace: Workspace, run: RunInfo) -> None:
         share = min(1.0, run.epoch / run.epochs) if run.epochs else 0.0
         st.progress(share, text=progress_text(run))
     elif run.message:
-        failed = run.status == "failed"
-        say, icon = (st.error, ":material/error:") if failed else (st.info, ":material/block:")
+        say, icon = _TELL[run.status]
         say(f"Run {run.number} {run.status}: {literal(run.message)}", icon=icon)
     show(curves_figure(workspace.runs.history(run.id)), "curves")
     st.caption(figures_text(run))
@@ -130,13 +138,13 @@ def _run_row(workspace: Workspace, run: RunInfo) -> None:
         if st.button("Curves", key=f"curves-{run.number}", icon=":material/show_chart:", type="tertiary"):
             state.remember(SHOWN, run.id)
             st.rerun()
-        earlier = run.status == "done" and not run.in_use
+        earlier = run.status == "done" and not run.in_use and workspace.may("runs.use")
         if earlier and st.button("Use this run", key=f"use-{run.number}", icon=":material/history:"):
             with errors_shown(go_on=True):
                 workspace.runs.use(run.id)
                 st.toast(f"The scores of run {run.number} are in use.")
                 st.rerun()
-        if not run.live:
+        if not run.live and workspace.may("runs.delete"):
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 _delete(workspace, run)
 

@@ -66,6 +66,23 @@ def test_a_verdict_that_cannot_be_stored_now_is_not_confirmed_and_kept_later(tab
     assert set(workspace.verdicts.current()) == {"n001", "n002"}
 
 
+def test_a_tab_keeps_what_it_shows_while_the_store_is_out_of_reach(tab, workspace, monkeypatch) -> None:
+    """Also reading fails: the screen stays, says so, and its verdict waits in the outbox."""
+    database, verdict = workspace._project.store.database, tab.event("verdict", node="n001", verdict="normal")
+    rows = tab.payload["queue"]["rows"]
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "writing", _locked)
+        patch.setattr(database, "reading", _locked)
+        tab.say(verdict)
+    assert tab.payload["ack"] == {}
+    assert tab.payload["reply"] == {"client": "tab", "n": tab.n}
+    assert tab.payload["queue"]["rows"] == rows
+    assert "Not stored yet" in tab.texts[-1]
+    tab.say(verdict)
+    assert tab.payload["ack"] == {"tab": 1}
+    assert set(workspace.verdicts.current()) == {"n001"}
+
+
 def _locked():
     raise Unavailable("The database does not answer (locked).")
 

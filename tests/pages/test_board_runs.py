@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from board_tab import Tab
 from page_project import make_project
+from probe_detector import register, unregister
 
+from gadcore.jobs.runner import carry_out
 from pages.label.tab_queue import ROWS
 
 
@@ -62,3 +64,37 @@ def test_a_failed_run_is_told_with_its_reason(tab) -> None:
     tab.say()
     assert "ran out of memory" in tab.texts[-1]
     assert tab.payload["notices"][-1]["level"] == "error"
+
+
+@pytest.fixture
+def doubtful(tab):
+    """A tab of a project with twenty verdicts, and a model that says how well it ranks them."""
+    register()
+    tab.workspace.runs.train("isolation-forest")
+    ids = [str(node) for node in tab.workspace.graph.node_ids[:20]]
+    tab.workspace.verdicts.record_group(ids[:10], "normal")
+    tab.workspace.verdicts.record_group(ids[10:], "anomalous")
+    yield tab
+    unregister()
+
+
+@pytest.mark.usefixtures("idle_worker")
+def test_a_run_in_trouble_is_told_and_named_beside_the_run_in_use(doubtful) -> None:
+    doubtful.workspace.runs.start("probe", params={"auc": 0.2})
+    doubtful.say()
+    store, settings = doubtful.workspace._project.store, doubtful.workspace.settings
+    carry_out(store, settings, doubtful.payload["strip"]["active"]["id"])
+    doubtful.say()
+    assert "no better than chance" in doubtful.texts[-1]
+    assert doubtful.payload["notices"][-1]["level"] == "error"
+    strip = doubtful.payload["strip"]
+    assert (strip["run"]["number"], strip["doubted"]["number"], strip["doubted"]["in_use"]) == (1, 2, False)
+
+
+@pytest.mark.usefixtures("idle_worker")
+def test_a_run_kept_aside_does_not_start_the_next_with_every_verdict(doubtful) -> None:
+    assert not doubtful.workspace.runs.train("probe", params={"auc": 0.2}).in_use
+    doubtful.say(doubtful.event("prefer", key="auto_retrain", value=5))
+    doubtful.say(doubtful.event("verdict", node="n100", verdict="normal"))
+    assert doubtful.payload["strip"]["counts"]["fresh"] > 5
+    assert doubtful.payload["strip"]["active"] is None

@@ -12,7 +12,7 @@ from page_project import make_project, no_problem, page, texts
 from sample_workspace import sample_run
 
 from gadcore.errors import InputError, NotFound
-from gadcore.ingest import Mapping, formats
+from gadcore.ingest import Mapping, formats, read
 from gadcore.settings import Settings
 from gadcore.store import open_store
 from gadcore.workspace import Workspace, uploads
@@ -23,6 +23,7 @@ HOME = "app.py"
 DEADLINE = 60.0  # seconds that the reading process may take on a busy machine
 
 EDGES = "source,target\na,b\nb,c\nc,d\n"
+DATED = "source,target,date\na,b,31.01.2025\nb,c,01.02.2025\nc,d,02.02.2025\n"
 NODES = "id,name,age,is_fraud\na,Ann,30,0\nb,Bob,40,1\nc,Cy,50,0\nd,Di,60,0\n"
 
 
@@ -82,7 +83,7 @@ def test_delete_needs_the_second_click(home) -> None:
 def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
     folder = tmp_path / "payments"
     folder.mkdir()
-    (folder / "edges.csv").write_text(EDGES, encoding="utf-8")
+    (folder / "edges.csv").write_text(DATED, encoding="utf-8")
     (folder / "nodes.csv").write_text(NODES, encoding="utf-8")
     app = page(HOME)
     app.text_input(key="source").set_value(str(folder))
@@ -99,12 +100,43 @@ def test_a_path_is_read_mapped_and_created(home, tmp_path) -> None:
     app.run()
     no_problem(app)
     assert {m.label: m.value for m in app.metric}["Nodes"] == "4"
+    assert "3 links, 2025-01-31 to 2025-02-02" in texts(app).replace("\\", "")
     app.text_input(key="name").set_value("mine")
     app.button(key="create").click().run()
     created = Workspace.open("mine")
     assert created.graph.n_edges == 3
     assert created.data.has_truth
     assert not incoming.folder.exists()
+
+
+def test_the_parts_of_links_are_shown_and_can_be_changed(home, tmp_path, monkeypatch) -> None:
+    chosen: list[Mapping] = []
+    monkeypatch.setattr(uploads.Incoming, "start", lambda _, mapping: chosen.append(mapping))
+    rows = ("a;b;31.01.2025;1.234,50 €;Karte", "a;b;01.02.2025;5,00 €;Bar", "b;c;02.02.2025;7,00 €;Karte")
+    text = "\r\n".join(["von;an;Buchungstag;Betrag;Zahlungsart", *rows, "c;fremd;03.02.2025;1,00 €;Bar", ""])
+    folder = tmp_path / "bank"
+    folder.mkdir()
+    (folder / "umsatz.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (folder / "konten.csv").write_text("id,age\na,1\nb,2\nc,3\n", encoding="utf-8")
+    app = page(HOME)
+    app.text_input(key="source").set_value(str(folder))
+    app.button(key="continue-named").click().run()
+    no_problem(app)
+    parts = {part: app.selectbox(key=f"edge-{part}").value for part in ("time", "amount", "kind", "weight")}
+    assert parts == {"time": "Buchungstag", "amount": "Betrag", "kind": "Zahlungsart", "weight": "(none)"}
+    assert "decimal comma, dot between thousands, EUR" in texts(app)
+    assert "total in" in app.multiselect(key="derived").options
+    app.selectbox(key="edge-kind").set_value("(none)")
+    app.selectbox(key="edge-repeats").set_value("sum")
+    app.selectbox(key="edge-unknown").set_value("add")
+    app.multiselect(key="derived").set_value(["total in"])
+    app.button(key="read").click().run()
+    graph = read(folder, mapping=chosen[0]).graph
+    assert graph.links is not None
+    assert (graph.links.meaning.kind, graph.adjacency[0, 1]) == (None, 1239.5)
+    assert "fremd" in graph.node_ids
+    assert "total out" in graph.derived
+    assert "total in" not in graph.derived
 
 
 def test_a_name_in_use_is_refused_and_nothing_is_lost(home, tmp_path) -> None:

@@ -1,18 +1,23 @@
-// The right pane: who this is, the three verdicts, and what is known, in three tabs (card, why, similar).
+// The right pane: who this is, the three verdicts, and what is known, in tabs (card, why, similar, activity).
 
-import { attributesPart, closest, disputeLine, eventsPart, historyPart, neighboursPart, rowList, scorePart } from "./card_sections.js";
-import { el, fill, section, skeleton } from "./elements.js";
-import { verdictChip, VERDICTS, verdictShape } from "./marks.js";
+import { ActivityTab } from "./activity_tab.js";
+import { attributesPart, closest, disputeLine, eventsPart, fromLinksPart, historyPart, neighboursPart, newsLine, rowList, scorePart } from "./card_sections.js";
+import { button, el, fill, keyButton, section, skeleton } from "./elements.js";
+import { assignedMark, verdictChip, VERDICTS, verdictShape } from "./marks.js";
+import { ReasonStrip } from "./reason_strip.js";
 import { drawWhy } from "./why_tab.js";
 import { plural } from "./words.js";
 
 const TABS = [["card", "Card", ""], ["why", "Why", "W"], ["similar", "Similar", "S"]];
+const LINKS_TAB = ["activity", "Activity", "F"]; // of graphs with links
 
 export class CardPane {
   constructor(app) {
     this.app = app;
     this.tab = "card";
     this.drafts = new Map(); // node -> note being written
+    this.activity = new ActivityTab(app);
+    this.offered = app.project.links ? [...TABS, LINKS_TAB] : TABS;
     this.who = el("div", { class: "rf-who" });
     this.verdicts = el("div", { class: "rf-verdicts" });
     this.buttons = {};
@@ -23,16 +28,27 @@ export class CardPane {
       }, verdictShape(verdict, 13), el("span", {}, word), el("kbd", {}, key));
       this.verdicts.append(this.buttons[verdict]);
     }
+    this.reasons = new ReasonStrip(app);
+    this.askPaths = keyButton("Paths", "V", () => app.paths.show(), { title: "How the case is connected with another node", "data-testid": "ask-paths" });
     this.tabs = el("div", { class: "rf-tabs", role: "tablist" });
     this.body = el("div", { class: "rf-body", "data-testid": "card-body" });
     this.element = el("section", { class: "rf-pane rf-card", "aria-label": "Node card", "data-testid": "card" },
-      el("div", { class: "rf-head" }, this.who, this.verdicts, this.tabs), this.body);
+      el("div", { class: "rf-head" }, this.who, this.verdicts, this.reasons.element, this.tabs), this.body);
   }
 
   choose(tab) {
     this.tab = this.tab === tab && tab !== "card" ? "card" : tab;
     this.draw();
     this.app.neighbourhood.repaint();
+  }
+
+  /** The links of the case, with the keyboard in their table; a second time it is left again. */
+  openActivity() {
+    if (!this.app.project.links) this.app.dialogs.toast("This graph says no more than who is linked with whom.", "info", "activity");
+    else {
+      this.choose("activity");
+      if (this.tab === "activity") this.activity.focusSoon();
+    }
   }
 
   /** Name, id and verdict of the current case: drawn at once, from the row if the rest is not here yet. */
@@ -51,7 +67,7 @@ export class CardPane {
     const found = node ? this.app.state.cases.get(node) : null;
     this.drawHead();
     this.element.dataset.complete = found ? "yes" : "no";
-    fill(this.tabs, TABS.map(([name, text, key]) => el("button", {
+    fill(this.tabs, this.offered.map(([name, text, key]) => el("button", {
       type: "button", role: "tab", class: "rf-tab", "aria-selected": String(this.tab === name), "data-testid": `tab-${name}`,
       onClick: () => this.choose(name),
     }, text, key && el("kbd", {}, key))));
@@ -60,6 +76,7 @@ export class CardPane {
     const scroll = this.body.scrollTop;
     if (!node) fill(this.body, el("p", { class: "rf-quiet" }, "Choose a case in the queue, or search with / for any node."));
     else if (this.tab === "why") drawWhy(this.body, this.app, node);
+    else if (this.tab === "activity") this.activity.draw(this.body, node);
     else if (!found) fill(this.body, skeleton());
     else if (this.tab === "similar") this.drawSimilar(found.card);
     else this.drawCard(node, found.card);
@@ -76,8 +93,16 @@ export class CardPane {
     fill(this.who,
       el("h2", { title: name, "data-testid": "case-name" }, name),
       el("div", { class: "rf-ids" }, el("code", { "data-testid": "case-id", title: "Node id" }, node),
-        found ? el("span", {}, plural(found.card.degree, "neighbour")) : null, verdictChip(this.app.shownVerdict(node))),
-      found && !this.app.hidesVerdicts(node) ? disputeLine(found.card, this.app) : null);
+        found ? el("span", {}, plural(found.card.degree, "neighbour")) : null, this.askPaths, this.watchButton(node), verdictChip(this.app.shownVerdict(node), this.app.colleague(node)),
+        found?.card.assigned_to && !this.app.state.verdict(node) ? assignedMark(`assigned to ${found.card.assigned_to}`) : null),
+      found && !this.app.hidesVerdicts(node) ? disputeLine(found.card, this.app) : null,
+      found && !this.app.hidesVerdicts(node) ? newsLine(found.card) : null);
+  }
+
+  watchButton(node) {
+    const on = this.app.watched.has(node);
+    const title = on ? "You hear of it when it rises: click to stop that" : "Hear of it when its rank rises";
+    return button("rf-link", () => this.app.watch(node, !on), { title, "aria-pressed": String(on), "data-testid": "watch" }, on ? "★ Watched" : "☆ Watch");
   }
 
   /** Follow the verdict of the current case without drawing the rest again. */
@@ -88,8 +113,9 @@ export class CardPane {
       button.setAttribute("aria-pressed", String(verdict === name));
       button.disabled = !node;
     }
+    this.reasons.draw();
     const chip = this.who.querySelector(".rf-chip");
-    if (chip) chip.replaceWith(verdictChip(verdict));
+    if (chip) chip.replaceWith(verdictChip(verdict, verdict && this.app.colleague(node)));
   }
 
   drawCard(node, card) {
@@ -100,6 +126,7 @@ export class CardPane {
       neighboursPart(card),
       this.note(node, card),
       attributesPart(card),
+      fromLinksPart(card),
       this.app.hidesVerdicts(node) ? null : eventsPart(card),
     );
   }

@@ -68,31 +68,53 @@ export function neighboursPart(card) {
 }
 
 export function attributesPart(card) {
-  const shown = card.attributes.filter((attribute) => attribute.value !== card.row.name); // the heading says it
+  const shown = card.attributes.filter(({ value, group }) => !group && value !== card.row.name); // the heading says it
   if (!shown.length) return null;
-  return section("Attributes against all nodes", el("dl", { class: "rf-attributes" }, shown.map(attributeLine)));
+  return section("Attributes against all nodes", attributeList(shown));
 }
 
+/** What its links say, by group; groups in which it stands out are open. */
+export function fromLinksPart(card) {
+  const derived = card.attributes.filter(({ group }) => group);
+  if (!derived.length) return null;
+  const groups = [...new Set(derived.map(({ group }) => group))];
+  const part = (group) => linksGroup(group, derived.filter((attribute) => attribute.group === group));
+  return section(`From its ${card.link_words}, against all nodes`, groups.map(part));
+}
+
+function linksGroup(group, attributes) {
+  const out = attributes.filter(({ percentile }) => extreme(percentile)).length;
+  const title = group[0].toUpperCase() + group.slice(1);
+  return el("details", { class: "rf-from-links", open: out > 0, "data-testid": `from-links-${group}` },
+    el("summary", {}, title, out ? el("small", {}, ` ${out} of ${attributes.length} stand out`) : null),
+    attributeList(attributes));
+}
+
+const attributeList = (attributes) => el("dl", { class: "rf-attributes" }, attributes.map(attributeLine));
+const extreme = (percentile) => percentile >= 95 || percentile <= 5;
+
 /** One attribute: its value, and where that stands among all nodes. */
-function attributeLine({ column, value, percentile, share }) {
+function attributeLine({ column, value, percentile, share, help }) {
   const rare = (n) => (n < 0.1 ? "<0.1 %" : `${n.toFixed(n < 10 ? 1 : 0)} %`);
   let place = [el("span"), el("span")];
   if (percentile !== null) {
-    const extreme = percentile >= 95 || percentile <= 5 ? "rf-extreme" : "";
-    place = [bar(percentile, extreme), el("small", { title: "Share of nodes with a lower value" }, `P${Math.round(percentile)}`)];
+    place = [bar(percentile, extreme(percentile) ? "rf-extreme" : ""), el("small", { title: "Share of nodes with a lower value" }, `P${Math.round(percentile)}`)];
   } else if (share !== null) {
     place = [bar(share, share <= 5 ? "rf-extreme" : ""), el("small", { title: "Share of nodes with this value" }, rare(share))];
   }
-  return el("div", {}, el("dt", { title: column }, column), el("dd", { title: value }, value), place);
+  return el("div", {}, el("dt", { title: help ? `${column}: ${help}` : column }, column), el("dd", { title: value }, value), place);
 }
 
 /** Who disagrees on the case, and ways to settle it. */
 export function disputeLine(card, app) {
   const said = Object.entries(card.disputed).map(([analyst, verdict]) => `${analyst}: ${verdict}`);
   if (!said.length) return null;
-  const settle = (verdict) => button("rf-link", () => app.verdicts.settle(card, verdict), { "data-testid": `settle-${verdict}` }, `settle as ${verdict}`);
+  const settle = (verdict) => app.may.settle && button("rf-link", () => app.verdicts.settle(card, verdict), { "data-testid": `settle-${verdict}` }, `settle as ${verdict}`);
   return el("div", { class: "rf-dispute", "data-testid": "dispute" }, el("span", {}, said.join(", ")), settle("anomalous"), settle("normal"));
 }
+
+/** What came since the verdict on the case, or with the last update. */
+export const newsLine = (card) => (card.news ? el("div", { class: "rf-news", "data-testid": "news" }, card.news) : null);
 
 function eventFacts(event) {
   const source = event.source === "app" ? "" : event.source;
@@ -106,6 +128,7 @@ export function eventsPart(card) {
     verdictShape(event.verdict, 10),
     el("b", {}, event.kind === "label" ? VERDICTS[event.verdict]?.word || "" : event.kind),
     el("span", { class: "rf-quiet" }, eventFacts(event)),
+    event.reason && el("p", { class: "rf-event-reason" }, event.reason),
     event.note && el("p", {}, event.note));
   return section("Label history", el("ul", { class: "rf-events", "data-testid": "events" }, card.events.map(line)));
 }

@@ -59,9 +59,11 @@ export class Dialogs {
     return this.element.classList.contains("rf-open");
   }
 
-  show(title, content, keys = {}) {
+  /** `onAnswers()` is called when answers arrive while the dialog is open. */
+  show(title, content, keys = {}, onAnswers = null) {
     this.before = document.activeElement;
     this.keys = keys;
+    this.onAnswers = onAnswers;
     const close = button("rf-link", () => this.close(), { "aria-label": "Close" }, "Close");
     fill(this.box, el("div", { class: "rf-dialog-head" }, el("h2", {}, title), close), content);
     this.element.classList.add("rf-open");
@@ -72,6 +74,7 @@ export class Dialogs {
     this.element.classList.remove("rf-open");
     this.keys = null;
     this.waitingFor = null;
+    this.onAnswers = null;
     if (this.before instanceof HTMLElement && this.before.isConnected) this.before.focus({ preventScroll: true });
   }
 
@@ -83,6 +86,15 @@ export class Dialogs {
     const line = ([keys, text]) => [el("dt", {}, keys.split(" ").map((key) => el("kbd", {}, key))), el("dd", {}, text)];
     const group = ([title, lines]) => el("section", {}, el("h3", {}, title), el("dl", {}, lines.map(line)));
     this.show("Keys", el("div", { class: "rf-help", "data-testid": "help-dialog" }, HELP.map(group)), { "?": () => this.close() });
+  }
+
+  /** A question with one way on; closing it is the other. */
+  ask(title, text, yes, perform) {
+    const go = () => {
+      this.close();
+      perform();
+    };
+    this.show(title, [el("p", {}, text), el("div", { class: "rf-verdicts" }, button("rf-button rf-primary", go, { "data-testid": "ask-yes" }, yes, el("kbd", {}, "Y")))], { y: go });
   }
 
   /** The ring around a case: choose who belongs to it, then one verdict for all: one group, one undo. */
@@ -122,6 +134,7 @@ export class Dialogs {
 
   /** Called when answers arrive. */
   refresh() {
+    this.onAnswers?.();
     if (this.waitingFor && this.app.state.extras.has(`ring:${this.waitingFor}`)) this.group(this.waitingFor);
   }
 

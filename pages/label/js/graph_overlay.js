@@ -1,5 +1,6 @@
 // What lies over the canvas: tools, legend, hover card, menu. Text from data goes through textContent only.
 
+import { linksOf } from "./edge_flows.js";
 import { button, el, fill, option } from "./elements.js";
 import { clip } from "./graph_style.js";
 import { PALETTE } from "./palette.js";
@@ -56,6 +57,26 @@ export function fillCard(card, node, blind, reasons = []) {
   );
 }
 
+/** What runs along an edge: all of it in words, what of it is shown now, and its kinds. */
+export function fillEdgeCard(card, { edge, flow }, { links }, filtered) {
+  const cut = edge.text.indexOf(" · ");
+  const [facts, ways] = [edge.text.slice(0, cut), edge.text.slice(cut + 3)];
+  const kinds = [...flow.kinds].sort((a, b) => b[1] - a[1]).map(([at, n]) => [links.kinds[at], count(n)]);
+  fill(
+    card,
+    el("b", {}, facts),
+    el("span", { class: "gv-note" }, ways),
+    filtered && el("p", {}, `Shown now: ${flowText(flow, links)}`),
+    links.kinds.length > 1 && el("dl", {}, kinds.map(([name, n]) => [el("dt", {}, name), el("dd", {}, n)])),
+  );
+}
+
+function flowText(flow, links) {
+  const n = linksOf(flow);
+  const amount = links.cells.amount.length ? `, ${flow.amount.toLocaleString("en-US", { maximumFractionDigits: 2 })} ${links.unit}` : "";
+  return `${count(n)} ${n === 1 ? links.word : links.words}${amount.trimEnd()}`;
+}
+
 /** Put a box beside a point so that it stays inside the view. */
 export function placeBeside(box, root, x, y, gap = 14) {
   box.hidden = false;
@@ -86,6 +107,25 @@ export function fillMenu(menu, title, items, close) {
 }
 
 export const inside = (box, at) => at.x >= box.x && at.x <= box.x + box.width && at.y >= box.y && at.y <= box.y + box.height;
+
+/** A pin at the upper left of a node. */
+export function drawPin(context, { x, y }, size, theme) {
+  const [px, py] = [x - 0.75 * size - 3, y - 0.75 * size - 3];
+  context.save();
+  context.strokeStyle = context.fillStyle = PALETTE.accent;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(px, py);
+  context.lineTo(px + 7, py + 7);
+  context.stroke();
+  context.beginPath();
+  context.arc(px, py, 6, 0, 2 * Math.PI);
+  context.fill();
+  context.strokeStyle = theme.background;
+  context.lineWidth = 1.5;
+  context.stroke();
+  context.restore();
+}
 
 /** "+N" beside a node on the canvas; gives the badge's box in canvas units. */
 export function drawBadge(context, position, size, hidden, theme) {

@@ -1,5 +1,6 @@
 // How a node and an edge look: colour by score, verdict or attribute; shape by verdict; never by chance.
 
+import { linksOf, measure } from "./edge_flows.js";
 import { PALETTE } from "./palette.js";
 
 const mixed = (a, b, t) => {
@@ -103,6 +104,7 @@ export function nodeStyle(node, colour, theme, at) {
     shape: PALETTE.shapes[node.verdict || "none"],
     size: at.size + (at.centre ? 6 : 0),
     color: { ...paint, highlight: { background: colour, border: theme.text }, hover: { background: colour, border: theme.text } },
+    opacity: at.quiet ? 0.2 : 1,
     borderWidth: width,
     borderWidthSelected: 4,
     label: at.named ? clip(node.name) : "",
@@ -138,5 +140,34 @@ export function edgeStyle(edge, theme) {
     width: edge.width ?? 1.2,
     dashes: false,
     color: { color: theme.text, opacity: 0.26, highlight: PALETTE.accent, hover: theme.text },
+  };
+}
+
+const DASHES = [false, [9, 5], [3, 4], [14, 5, 3, 5], false, [9, 5], [3, 4], [14, 5, 3, 5]]; // beside the colours: neighbours differ in both
+
+/** Colour and dashes of the kind of links at a place of the view's kinds. */
+export function kindLook(at, name) {
+  if (name === "other") return { colour: PALETTE.other, dashes: [2, 3] };
+  return { colour: PALETTE.categories[at % PALETTE.categories.length], dashes: DASHES[at % DASHES.length] };
+}
+
+/** Where a size stands on the way from the smallest to the largest, by logarithm; a factor of less than ten is not the whole way. */
+function logShare(size, [low, high]) {
+  if (!(size > low)) return 0;
+  return Math.min(1, Math.log(size / low) / Math.max(Math.log(10), Math.log(high / low)));
+}
+
+const tip = (enabled) => ({ enabled, scaleFactor: 0.5 });
+
+/** An edge with what runs along it: arrows each way, width by the logarithm of amount or count, colour and dashes by kind. */
+export function flowStyle(edge, flow, { by, range, coloured, kinds }, theme) {
+  const look = coloured && flow.kind >= 0 ? kindLook(flow.kind, kinds[flow.kind]) : { colour: theme.text, dashes: false };
+  return {
+    ...edgeStyle(edge, theme),
+    hidden: !linksOf(flow),
+    width: 1.2 + 5 * logShare(measure(flow, by), range),
+    dashes: look.dashes,
+    arrows: { to: tip(flow.sent > 0), from: tip(flow.back > 0) },
+    color: { color: look.colour, opacity: coloured ? 0.8 : 0.42, highlight: PALETTE.accent, hover: theme.text },
   };
 }

@@ -7,8 +7,14 @@
 //     onExpand(id),             // the "+N" badge, or from the menu
 //     onCollapse(id),           // from the menu of a node that was expanded
 //     onColour(mode),           // "score", "verdict" or "attribute:<column>"
+//     onEdge(source, target),   // a click on an edge that has links
+//     onPin(id),                // from the menu: pin it, or take the pin out
 //   });                         // every callback is optional; `element` needs a height
-//   graph.show(view, { colourBy, blind, selected, expanded, why })   // view: graph_view.network_data(…); why: graph_reasons.js
+//   graph.show(view, { colourBy, blind, selected, expanded, why, traffic, pinned })
+//                               // view: graph_view.network_data(…); why: graph_reasons.js; traffic: LinksBar.traffic()
+//   graph.showTraffic(traffic)  // other links of the same view
+//   graph.chooseEdge(source, target)   // the edge whose links are listed; without ends none is
+//   graph.edge(source, target)  // {x, y} of its middle on the page, null when it is not shown; graph.lines() of all
 //   graph.locate(id)            // {x, y} on the page, null when it is not in view; graph.badge(id) of its "+N"
 //   graph.named()               // ids that carry their name: those that matter, and others where there is room
 //   graph.pushed()              // {nodes, edges} that stand out as reasons; see graph_reasons.js
@@ -17,14 +23,14 @@
 // A node that stays in view keeps its place: only another centre draws everything anew.
 
 import { el } from "./elements.js";
-import { drawBadge, drawLegend, fillCard, fillMenu, inside, placeBeside, toolbar } from "./graph_overlay.js";
-import { drawPushLegend, drawRings, NO_PUSH, pushedEdge, pushesInView, pushesOf, pushFacts, ringReach, shownPushes } from "./graph_reasons.js";
-import { clip, colouring, edgeId, edgeStyle, namesThatFit, nodeStyle, themeOf } from "./graph_style.js";
+import { EdgeLayer } from "./graph_edges.js";
+import { drawBadge, drawLegend, drawPin, fillCard, fillEdgeCard, fillMenu, inside, placeBeside, toolbar } from "./graph_overlay.js";
+import { namedNodes } from "./graph_names.js";
+import { drawPushLegend, drawRings, NO_PUSH, pushesInView, pushesOf, pushFacts, ringReach, shownPushes } from "./graph_reasons.js";
+import { colouring, edgeId, nodeStyle, themeOf } from "./graph_style.js";
 import { PALETTE } from "./palette.js";
 import { count } from "./words.js";
 
-const NAMED_UP_TO = 26; // nodes; beyond, only those that matter carry their name
-const FLAGGED = 99; // percentile from which a node matters as much as that
 const NAME_SIZE = [11, 22]; // pixels on the screen that a name should have, and most units on the canvas
 
 export function createGraphView(element, callbacks = {}) {
@@ -52,6 +58,8 @@ export function createGraphView(element, callbacks = {}) {
     named: new Set(), // ids that carry their name
     expanded: new Set(), // ids whose further neighbours were asked for
     placed: new Set(), // ids that stand on the canvas
+    pinned: new Set(),
+    quiet: new Set(), // ids without a link in the period and of the kinds that are shown
     badges: [], // [{id, x, y, width, height}] in canvas units
     why: NO_PUSH, // what raises and lowers the score of the case
     theme: null,
@@ -66,8 +74,8 @@ export function createGraphView(element, callbacks = {}) {
 
   function start() {
     nodes = new vis.DataSet();
-    edges = new vis.DataSet();
-    network = new vis.Network(canvas, { nodes, edges }, {
+    edges = new EdgeLayer();
+    network = new vis.Network(canvas, { nodes, edges: edges.data }, {
       physics: false,
       layout: { randomSeed: 1, improvedLayout: false },
       nodes: { chosen: { node: false, label: false }, shapeProperties: { interpolation: false } },
@@ -78,7 +86,8 @@ export function createGraphView(element, callbacks = {}) {
     network.on("doubleClick", ({ nodes: [id] }) => id !== undefined && call("onCentre", id));
     network.on("oncontext", onContext);
     network.on("hoverNode", ({ node, pointer }) => onHover(node, pointer.DOM));
-    network.on("blurNode", () => (card.hidden = true));
+    network.on("hoverEdge", ({ edge, pointer }) => onHoverEdge(edge, pointer.DOM));
+    ["blurNode", "blurEdge"].forEach((name) => network.on(name, () => (card.hidden = true)));
     network.on("dragStart", hideAll);
     network.on("zoom", () => {
       hideAll();
@@ -87,6 +96,7 @@ export function createGraphView(element, callbacks = {}) {
     network.on("beforeDrawing", (context) => state.view && drawRings(context, pushed().nodes, (id) => network.getPosition(id), radius));
     network.on("afterDrawing", drawBadges);
     network.on("animationFinished", readable);
+    network.on("resize", () => requestAnimationFrame(() => state.view && readable())); // the zoom follows the size
   }
 
   function hideAll() {
@@ -102,14 +112,27 @@ export function createGraphView(element, callbacks = {}) {
     network.redraw();
   }
 
-  function onClick({ pointer, nodes: [id], event }) {
+  function onHoverEdge(id, at) {
+    const told = edges.told(id);
+    if (!menu.hidden || !told) return;
+    fillEdgeCard(card, told, state.view, edges.traffic.filtered);
+    placeBeside(card, root, at.x, at.y);
+  }
+
+  function onClick({ pointer, nodes: [id], edges: [line], event }) {
     hideAll();
     const badge = state.badges.find((box) => inside(box, pointer.canvas));
     const keys = event.srcEvent || event;
     const many = keys.ctrlKey || keys.shiftKey || keys.metaKey;
     if (badge) {
-      network.setSelection({ nodes: [...state.selected] });
+      select();
       call("onExpand", badge.id);
+      return;
+    }
+    const told = id === undefined && edges.told(line);
+    if (told) {
+      select();
+      call("onEdge", told.edge.from, told.edge.to);
       return;
     }
     if (id === undefined) {
@@ -141,6 +164,7 @@ export function createGraphView(element, callbacks = {}) {
     if (id !== state.view.centre) items.push(["Centre on this node", () => call("onCentre", id)]);
     if (node.hidden) items.push([`Show more of its neighbours (+${count(node.hidden)})`, () => call("onExpand", id)]);
     if (state.expanded.has(id)) items.push(["Fold its added neighbours away", () => call("onCollapse", id)]);
+    items.push([state.pinned.has(id) ? "Take the pin out" : "Pin: keep it in the picture", () => call("onPin", id)]);
     items.push([state.selected.has(id) ? "Take out of the selection" : "Add to the selection", () => {
       if (!state.selected.delete(id)) state.selected.add(id);
       restyle();
@@ -166,7 +190,8 @@ export function createGraphView(element, callbacks = {}) {
     state.badges = [];
     for (const [id, node] of state.cases) {
       if (!state.placed.has(id)) continue; // vis-network also draws while the data sets are being filled
-      const wanted = node.hop < state.view.hops || id === state.focus || state.selected.has(id);
+      if (state.pinned.has(id)) drawPin(context, network.getPosition(id), radius(id), state.theme);
+      const wanted = (node.hop < state.view.hops && !state.quiet.has(id)) || id === state.focus || state.selected.has(id);
       if (!wanted || !node.hidden) continue;
       const box = drawBadge(context, network.getPosition(id), state.sizes.get(id), node.hidden, state.theme);
       state.badges.push({ id, ...box });
@@ -177,25 +202,10 @@ export function createGraphView(element, callbacks = {}) {
     const node = state.cases.get(id);
     const centre = id === state.view.centre;
     const selected = state.selected.has(id);
-    const at = { centre, selected, named: state.named.has(id), size: state.sizes.get(id), font: state.font, reach: reach(id) };
+    const quiet = state.quiet.has(id);
+    const named = state.named.has(id) && (!quiet || selected);
+    const at = { centre, selected, named, quiet, size: state.sizes.get(id), font: state.font, reach: reach(id) };
     return nodeStyle(node, colours.of(node), state.theme, at);
-  }
-
-  /** Who carries a name: the case, the selection and verdicts always, then flagged nodes, then the others, where they fit. */
-  function chooseNames() {
-    const few = state.cases.size <= NAMED_UP_TO;
-    const entries = [];
-    for (const [id, node] of state.cases) {
-      const centre = id === state.view.centre;
-      const must = centre || state.selected.has(id) || Boolean(node.verdict);
-      const flagged = !state.blind && node.percentile >= FLAGGED;
-      if (!must && !flagged && !few && !(node.hop <= 1 && state.near <= NAMED_UP_TO)) continue;
-      const size = radius(id) + reach(id);
-      const font = centre ? 1.2 * state.font : state.font;
-      entries.push({ id, text: clip(node.name), ...network.getPosition(id), size, font, must, worth: 2 * must + flagged });
-    }
-    entries.sort((a, b) => b.worth - a.worth || state.cases.get(a.id).hop - state.cases.get(b.id).hop);
-    state.named = namesThatFit(entries, state.theme.font);
   }
 
   function restyle() {
@@ -207,16 +217,42 @@ export function createGraphView(element, callbacks = {}) {
     colours = colouring(state.mode, cases, state.blind);
     tools.setModes(columns, state.mode, state.blind);
     drawLegend(legend, colours, state.view);
-    chooseNames();
+    state.named = namedNodes(state, (id) => network.getPosition(id), (id) => radius(id) + reach(id));
+    state.quiet = edges.quiet();
     nodes.update([...state.cases.keys()].map(styled));
-    edges.update(state.view.edges.map((edge) => pushedEdge(edgeStyle(edge, state.theme), state.view.centre, state.why)));
+    edges.draw(state.theme, state.why);
     drawPushLegend(reasons, pushed());
-    network.setSelection({ nodes: [...state.selected] });
+    select();
     root.dataset.centre = state.view.centre;
     root.dataset.nodes = state.cases.size;
     root.dataset.selected = [...state.selected].join(" ");
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `Neighbourhood of ${state.view.centre}: ${state.cases.size} nodes, ${state.view.edges.length} edges`);
+  }
+
+  /** Show the selection; an edge whose links are listed stands out alone. */
+  function select() {
+    const lines = edges.chosen ? [edges.chosen] : [];
+    network.setSelection({ nodes: [...state.selected], edges: lines }, { highlightEdges: !lines.length });
+  }
+
+  function chooseEdge(source, target) {
+    if (!network) return;
+    edges.chosen = [[source, target], [target, source]].map(([from, to]) => edgeId({ from, to })).find((id) => edges.told(id)) || null;
+    edges.draw(state.theme, state.why);
+    select();
+  }
+
+  /** Draw what has changed and no more: this is called for every step of a drag. */
+  function showTraffic(traffic) {
+    if (!network || !state.view) return;
+    edges.take(state.view, traffic);
+    edges.draw(state.theme, state.why);
+    const before = state.quiet;
+    state.quiet = edges.quiet();
+    const changed = [...state.cases.keys()].filter((id) => before.has(id) !== state.quiet.has(id));
+    if (changed.length) nodes.update(changed.map(styled));
+    select();
   }
 
   function takeIn(view) {
@@ -237,6 +273,7 @@ export function createGraphView(element, callbacks = {}) {
     if (options.blind !== undefined) state.blind = options.blind;
     state.expanded = new Set(options.expanded || []);
     state.why = pushesOf(options.why);
+    state.pinned = new Set(options.pinned || []);
     if (!globalThis.vis?.Network) {
       waiting = [view, options];
       return;
@@ -253,6 +290,7 @@ export function createGraphView(element, callbacks = {}) {
     state.theme = themeOf(root);
     takeIn(view);
     if (options.selected) state.selected = new Set([options.selected].flat().filter((id) => state.cases.has(id)));
+    edges.take(view, options.traffic || null);
     const grown = follow(view);
     restyle();
     if (moved || grown) fit(!moved);
@@ -262,11 +300,11 @@ export function createGraphView(element, callbacks = {}) {
   function follow(view) {
     const known = new Set(nodes.getIds());
     const fresh = view.nodes.filter((node) => !known.has((node.case ?? node).node_id));
-    const lines = new Set(view.edges.map((edge) => edgeId(edge)));
-    edges.remove(edges.getIds().filter((id) => !lines.has(id)));
     known.forEach((id) => state.cases.has(id) || state.placed.delete(id));
     nodes.remove([...known].filter((id) => !state.cases.has(id)));
-    nodes.add(fresh.map((node) => ({ id: (node.case ?? node).node_id, x: node.x, y: node.y })));
+    const place = (node) => ({ id: (node.case ?? node).node_id, x: node.x, y: node.y });
+    nodes.add(fresh.map(place));
+    nodes.update(view.nodes.filter((node) => node.case?.aside).map(place)); // outside of whatever is there now
     state.placed = new Set(state.cases.keys());
     return fresh.length > 0;
   }
@@ -297,6 +335,12 @@ export function createGraphView(element, callbacks = {}) {
 
   const locate = (id) => (state.placed.has(id) ? onPage(network.getPosition(id)) : null);
 
+  function edge(source, target) {
+    const shown = edges.data.get().find((line) => line.from === source && line.to === target && !line.hidden);
+    const [a, b] = [source, target].map((id) => shown && network.getPosition(id));
+    return shown ? onPage({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }) : null;
+  }
+
   function badge(id) {
     const box = state.badges.find((drawn) => drawn.id === id);
     return box ? onPage({ x: box.x + box.width / 2, y: box.y + box.height / 2 }) : null;
@@ -318,7 +362,11 @@ export function createGraphView(element, callbacks = {}) {
     root.remove();
   }
 
-  const view = { show, named: () => [...state.named], pushed: () => shownPushes(pushed().nodes, edges, state.view.centre), locate, badge, fit, destroy };
+  const view = {
+    show, showTraffic, chooseEdge, edge, locate, badge, fit, destroy,
+    named: () => [...state.named], lines: () => edges.data.get(), quiet: () => [...state.quiet],
+    pushed: () => shownPushes(pushed().nodes, edges.data, state.view.centre),
+  };
   root.graphView = view;
   return view;
 }

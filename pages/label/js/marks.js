@@ -1,7 +1,7 @@
 // Signs with a meaning of their own, the same in every pane: a verdict, a node's name, places gained or lost.
 
 import { el, svg } from "./elements.js";
-import { plural, short } from "./words.js";
+import { plural, short, shortId } from "./words.js";
 
 export const VERDICTS = {
   anomalous: { key: "A", word: "Anomalous", short: "anomalous" },
@@ -27,17 +27,29 @@ export function verdictShape(verdict, size = 12) {
 /** The name of a node with its id in quiet type where they differ: several nodes may share a name. */
 export function nodeName(name, id, properties = {}) {
   if (name === id) return el("span", { class: "rf-name", ...properties }, name);
-  return el("span", { class: "rf-name rf-with-id", ...properties }, el("span", {}, name), el("small", { class: "rf-id" }, id));
+  return el("span", { class: "rf-name rf-with-id", ...properties }, el("span", {}, name), el("small", { class: "rf-id", title: id }, shortId(id)));
 }
 
-export function verdictChip(verdict) {
+/** A verdict as a chip; `by` names somebody else who gave it. */
+export function verdictChip(verdict, by = "") {
   if (!verdict) return el("span", { class: "rf-chip rf-none", "data-verdict": "" });
   return el(
     "span",
-    { class: `rf-chip rf-${verdict}`, "data-verdict": verdict, title: VERDICTS[verdict].word },
+    { class: `rf-chip rf-${verdict}`, "data-verdict": verdict, title: by ? `${VERDICTS[verdict].word}, said ${by}` : VERDICTS[verdict].word },
     verdictShape(verdict, 10),
     VERDICTS[verdict].word,
+    by ? el("small", { "data-by": by }, by) : null,
   );
+}
+
+/** Says that a colleague has a case before them. */
+export function takenChip(name) {
+  return el("span", { class: "rf-chip rf-none", "data-verdict": "", "data-taken": name, title: `${name} has this case before them` }, name);
+}
+
+/** Says that a lead has given a case to somebody. */
+export function assignedMark(text) {
+  return el("em", { class: "rf-assigned", "data-testid": "assigned" }, text);
 }
 
 /** Places gained or lost since the run before. */

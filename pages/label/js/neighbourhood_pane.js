@@ -1,7 +1,12 @@
 // The middle pane: the neighbourhood of the current case, with its controls and the way one came.
 
+import { linksOf, measure, totalLinks } from "./edge_flows.js";
+import { EdgeList } from "./edge_list.js";
 import { button, el, fill, keyButton } from "./elements.js";
+import { otherEnd } from "./graph_style.js";
 import { createGraphView } from "./graph_view.js";
+import { LinksBar } from "./links_bar.js";
+import { Pins } from "./pins.js";
 import { whyInView } from "./why_tab.js";
 import { count, plural } from "./words.js";
 
@@ -20,6 +25,10 @@ export class NeighbourhoodPane {
     this.crumbs = el("nav", { class: "rf-crumbs", "data-testid": "crumbs", "aria-label": "Where you came from" });
     this.canvas = el("div", { class: "rf-canvas", "data-testid": "graph" });
     this.note = el("span", {});
+    this.bar = new LinksBar(() => this.followLinks());
+    this.list = new EdgeList(app, this.bar, (by) => this.stepEdge(by));
+    this.pins = new Pins(app, () => this.draw());
+    this.pin = keyButton("Pin", "P", () => this.togglePin(), { title: "Keep the case or the selection in the picture", "data-testid": "pin" });
     const hops = el("span", { class: "rf-group", title: "Hops around the case (E: one more)" },
       el("small", {}, "hops"), this.hopButtons, el("kbd", {}, "E"));
     const ring = { title: "Label the ring around this case as one", "data-testid": "group" };
@@ -29,9 +38,12 @@ export class NeighbourhoodPane {
         keyButton("Back", "B", () => app.back(), { "data-testid": "back" }),
         this.crumbs,
         hops,
+        this.pin,
         keyButton("Group", "G", () => app.labelGroup(), ring)),
       this.canvas,
-      el("div", { class: "rf-foot" }, this.note, this.more),
+      this.list.element,
+      this.bar.element,
+      el("div", { class: "rf-foot" }, this.note, this.more, this.pins.element),
     );
     this.graph = createGraphView(this.canvas, {
       onSelect: (nodes) => app.selectInView(nodes),
@@ -39,6 +51,8 @@ export class NeighbourhoodPane {
       onCentre: (node) => app.open(node),
       onExpand: (node) => this.expand(node),
       onCollapse: (node) => this.collapse(node),
+      onEdge: (source, target) => this.listLinks(source, target),
+      onPin: (node) => this.pins.toggle([node]),
     });
   }
 
@@ -69,14 +83,23 @@ export class NeighbourhoodPane {
   }
 
   key(node) {
-    return `view:${node}:${this.hops}:${this.cap}:${this.expanded.join(",")}`;
+    return `view:${node}:${this.hops}:${this.cap}:${this.expanded.join(",")}:${this.pins.nodes.join(",")}`;
   }
 
   /** The neighbourhood to show: of the case fetched ahead, or asked for with these hops. */
   found(node) {
-    const { cases, views } = this.app.state;
-    const plain = this.hops === 1 && this.cap === CAPS[0] && !this.expanded.length;
-    return (plain ? cases.get(node)?.view : views.get(this.key(node))) || null;
+    const plain = this.plain(node);
+    return plain && this.hasPins(plain) ? plain : this.app.state.views.get(this.key(node)) || null;
+  }
+
+  /** The neighbourhood fetched ahead, where it has the hops and nodes that are wanted; pins may be missing. */
+  plain(node) {
+    const asked = this.hops === 1 && this.cap === CAPS[0] && !this.expanded.length;
+    return (asked && this.app.state.cases.get(node)?.view) || null;
+  }
+
+  hasPins(view) {
+    return this.pins.nodes.every((pinned) => view.nodes.some(({ id }) => id === pinned));
   }
 
   draw() {
@@ -89,24 +112,28 @@ export class NeighbourhoodPane {
     this.hopButtons.forEach((button, at) => button.setAttribute("aria-pressed", String(this.hops === at + 1)));
     this.drawCrumbs();
     const view = node ? this.found(node) : null;
-    this.canvas.classList.toggle("rf-waiting", !view);
-    if (view) this.show(view);
+    const shown = view || (node && this.plain(node));
+    this.canvas.classList.toggle("rf-waiting", !shown);
+    if (shown) this.show(shown);
     else if (this.shown && this.app.card.tab === "why") this.redraw();
+    this.drawPins(); // the picture knows their names
     if (!view) this.ask(node);
   }
 
   ask(node) {
     if (node && (this.hops > 1 || this.app.state.cases.has(node))) {
-      this.app.want(this.key(node), { kind: "view", node, hops: this.hops, cap: this.cap, expanded: this.expanded });
+      this.app.want(this.key(node), { kind: "view", node, hops: this.hops, cap: this.cap, expanded: this.expanded, pinned: this.pins.nodes });
     }
   }
 
   show(view) {
     this.shown = view;
     this.shownExpanded = this.expanded;
+    this.bar.show(view);
     this.redraw();
+    this.list.draw();
     this.canvas.dataset.node = view.centre;
-    this.note.textContent = `${plural(view.nodes.length, "node")}, ${plural(view.edges.length, "edge")} in view`;
+    this.note.textContent = `${plural(view.nodes.length, "node")}, ${plural(view.edges.length, "edge")}${this.linksNote(view)} in view`;
     const atMost = this.cap === CAPS[CAPS.length - 1];
     this.more.hidden = !view.left_out;
     this.more.textContent = view.left_out ? `+${count(view.left_out)} more` : "";
@@ -127,7 +154,8 @@ export class NeighbourhoodPane {
   redraw() {
     this.followVerdicts();
     const { app, shown, shownExpanded: expanded } = this;
-    this.graph.show(shown, { blind: app.blind, selected: [...app.queue.marked], expanded, why: this.why() });
+    const [selected, pinned, traffic] = [[...app.queue.marked], this.pins.nodes, this.bar.traffic()];
+    this.graph.show(shown, { blind: app.blind, selected, expanded, why: this.why(), traffic, pinned });
   }
 
   /** What raises and lowers the score of the case in the picture, while the why tab tells it. */
@@ -136,6 +164,74 @@ export class NeighbourhoodPane {
     const found = card.tab === "why" && !blind && this.shown.centre === state.current && state.extras.get(`why:${state.current}`);
     return found && !found.error ? whyInView(found) : null;
   }
+
+  // ---- links -----------------------------------------------------------------------------------------
+
+  linksNote({ links }) {
+    if (!links) return "";
+    const n = totalLinks(links);
+    return `, ${count(n)} ${n === 1 ? links.word : links.words}`;
+  }
+
+  /** Another period, other kinds or widths, for the picture that stands and the list under it. */
+  followLinks() {
+    this.graph.showTraffic(this.bar.traffic());
+    this.list.restart();
+  }
+
+  listLinks(source, target) {
+    this.graph.chooseEdge(source, target);
+    this.list.open(source, target);
+  }
+
+  /** The links of the next edge of the selected node or the case, the largest first. */
+  stepEdge(by) {
+    const traffic = this.shown && this.bar.traffic();
+    if (!traffic) return;
+    const { marked } = this.app.queue;
+    const node = marked.size === 1 ? [...marked][0] : this.shown.centre;
+    const own = this.shown.edges.map((edge, at) => ({ edge, flow: traffic.flows[at] }))
+      .filter(({ edge, flow }) => otherEnd(edge, node) !== undefined && linksOf(flow))
+      .sort((a, b) => measure(b.flow, traffic.by) - measure(a.flow, traffic.by));
+    if (!own.length) return;
+    const at = own.findIndex(({ edge }) => this.list.ends?.[0] === edge.from && this.list.ends[1] === edge.to);
+    const next = at < 0 ? 0 : (at + by + own.length) % own.length;
+    this.listLinks(own[next].edge.from, own[next].edge.to);
+  }
+
+  /** Escape: close the list, or else show all of time. Whether there was something to leave. */
+  leave() {
+    const had = this.list.isOpen || Boolean(this.bar.period);
+    if (this.list.isOpen) this.list.close();
+    else this.bar.brush.choose(null);
+    return had;
+  }
+
+  focusPeriod() {
+    if (!this.bar.element.hidden) this.bar.brush.focus();
+  }
+
+  // ---- pins ------------------------------------------------------------------------------------------
+
+  togglePin() {
+    const { marked } = this.app.queue;
+    const nodes = marked.size ? [...marked] : [this.app.state.current].filter(Boolean);
+    if (nodes.length) this.pins.toggle(nodes);
+  }
+
+  drawPins() {
+    const { current } = this.app.state;
+    this.pin.classList.toggle("rf-on", Boolean(current) && this.pins.has(current));
+    this.pins.draw((node) => this.nameIn(node));
+  }
+
+  /** The name of a node of the picture. */
+  nameIn(node) {
+    const shown = this.shown?.nodes.find(({ id }) => id === node);
+    return shown?.case.name || this.app.nameOf(node);
+  }
+
+  // ---- the way one came --------------------------------------------------------------------------------
 
   drawCrumbs() {
     const { trail, current } = this.app.state;
@@ -148,6 +244,7 @@ export class NeighbourhoodPane {
   }
 
   destroy() {
+    this.bar.stop();
     this.graph.destroy();
   }
 }

@@ -8,9 +8,9 @@ const RESEND_MS = 2500;
 const HOLD_MS = 3000; // longer than Streamlit takes to leave for another page
 
 export class Outbox {
-  /** `compose()` gives the parts of a message that are not events; `onChange(n)` hears how many are unconfirmed. */
-  constructor(project, compose, onChange) {
-    this.project = project;
+  /** Events wait under the name `place`. `compose()` gives the parts of a message that are not events; `onChange(n)` hears how many are unconfirmed. */
+  constructor(place, compose, onChange) {
+    this.place = place;
     this.compose = compose;
     this.onChange = onChange;
     this.client = Math.random().toString(36).slice(2, 10) + Date.now().toString(36);
@@ -19,7 +19,7 @@ export class Outbox {
     this.waiting = false;
     this.dirty = false;
     this.send = null; // hands a message over to Streamlit
-    this.pending = remembered.get("sessionStorage", `outbox:${project}`, []);
+    this.pending = remembered.get("sessionStorage", `outbox:${place}`, []);
     this.timer = 0;
     this.held = false;
     this.release = 0;
@@ -55,7 +55,9 @@ export class Outbox {
     this.send({ ...this.compose(), client: this.client, n: this.message, events: this.pending });
   }
 
+  /** No answer came: send it once more. */
   again() {
+    this.onSilence?.();
     this.waiting = false;
     this.dirty = true;
     this.flush();
@@ -98,7 +100,7 @@ export class Outbox {
 
   save() {
     this.onChange(this.pending.length);
-    remembered.set("sessionStorage", `outbox:${this.project}`, this.pending);
+    remembered.set("sessionStorage", `outbox:${this.place}`, this.pending);
   }
 
   stop() {

@@ -1,7 +1,8 @@
 // The left pane: search, order and filter, the ranked rows, and the bar of a multi-selection.
 
+import { showAssign } from "./assign_dialog.js";
 import { button, el, fill, option, scoreBar, secret } from "./elements.js";
-import { movedMark, nodeName, provisionalMark, verdictChip, VERDICTS, verdictShape } from "./marks.js";
+import { assignedMark, movedMark, nodeName, provisionalMark, takenChip, verdictChip, VERDICTS, verdictShape } from "./marks.js";
 import { isRandomCheck, OTHERS } from "./screen_state.js";
 import { SearchField } from "./search_field.js";
 import { showTuning } from "./tuning_dialog.js";
@@ -11,9 +12,11 @@ const SCORE_FILTERS = [
   ["", "any score"], ["99-100", "top 1 %"], ["95-100", "top 5 %"], ["75-100", "top quarter"],
   ["25-75", "middle half"], ["0-25", "bottom quarter"],
 ];
+const NEW = "new"; // unlabelled ones that the last update brought or touched
 const VERDICT_FILTERS = [
   ["unlabelled", "unlabelled"], ["anomalous", "anomalous"], ["normal", "normal"], ["unsure", "unsure"],
   ["mine", "my labels"], [OTHERS, "judged by others, not by me"], ["any", "all nodes"],
+  [NEW, "new with the last update"], ["changed", "judged, and changed since"],
 ];
 
 const ORDER = "Order of the queue";
@@ -28,7 +31,8 @@ export class QueuePane {
     this.column = this.select("By attribute", "column", () => this.columnChosen());
     this.values = el("datalist", { id: "rf-values" });
     this.value = el("input", {
-      class: "rf-input", placeholder: "value", "aria-label": "Attribute value", "data-testid": "value", type: "search",
+      class: "rf-input", placeholder: "value, > 10", "aria-label": "Attribute value", "data-testid": "value", type: "search",
+      title: "A value, or for numbers a range: > 10, <= 1,000",
       list: "rf-values", autocomplete: "off", onChange: () => this.filter(),
     });
     fill(this.verdict, VERDICT_FILTERS.map(([value, text]) => option(value, text)));
@@ -37,7 +41,7 @@ export class QueuePane {
     this.basis = el("div", { class: "rf-queue-basis", "data-testid": "queue-basis", role: "status" });
     this.audit = button("rf-link rf-audit-line", () => app.leave("train"), { "data-testid": "audit-line" });
     this.rerank = el("input", {
-      type: "checkbox", "data-testid": "provisional",
+      type: "checkbox", "data-testid": "provisional", disabled: !app.may["change settings"],
       onChange: (event) => {
         app.prefer("provisional", event.target.checked);
         event.target.blur();
@@ -75,7 +79,7 @@ export class QueuePane {
     const { min_percentile: low, max_percentile: high } = where;
     const inForce = [
       [this.strategy, queue.strategy],
-      [this.verdict, where.verdict || "any"],
+      [this.verdict, where.since ? NEW : where.verdict || "any"],
       [this.score, low === null && high === null ? "" : `${low ?? 0}-${high ?? 100}`],
       [this.column, where.column || ""],
       [this.value, where.value || ""],
@@ -140,7 +144,8 @@ export class QueuePane {
     const [low, high] = this.score.value ? this.score.value.split("-").map(Number) : [null, null];
     const column = this.column.value && this.value.value ? this.column.value : null;
     this.app.order(this.strategy.value, {
-      verdict: this.verdict.value,
+      verdict: this.verdict.value === NEW ? "unlabelled" : this.verdict.value,
+      since: this.verdict.value === NEW ? "last" : null,
       min_percentile: low,
       max_percentile: high,
       column,
@@ -175,21 +180,28 @@ export class QueuePane {
       nodeName(row.name, node),
       chip,
       el("span", { class: "rf-score" }, row.rank ? secret(scoreBar(row.percentile)) : null),
-      el("span", { class: "rf-reason" }, isRandomCheck(row) && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
+      el("span", { class: "rf-reason" }, row.assigned_by && assignedMark(`assigned to you by ${row.assigned_by}`), isRandomCheck(row) && auditMark(), secret(el("span", { title: row.reason || "" }, row.reason))),
     );
     this.items.set(node, { made, chip });
-    fill(chip, verdictChip(this.app.shownVerdict(node)));
+    fill(chip, this.chip(node));
     return made;
+  }
+
+  /** The verdict on a row, with the colleague who gave it, or the one who has the case before them. */
+  chip(node) {
+    const { taken } = this.app.state;
+    const verdict = this.app.shownVerdict(node);
+    return !verdict && taken[node] ? takenChip(taken[node]) : verdictChip(verdict, this.app.colleague(node));
   }
 
   paint(node) {
     const item = this.items.get(node);
-    if (item) fill(item.chip, verdictChip(this.app.shownVerdict(node)));
+    if (item) fill(item.chip, this.chip(node));
     this.showState();
   }
 
   paintAll() {
-    this.items.forEach((item, node) => fill(item.chip, verdictChip(this.app.shownVerdict(node))));
+    this.items.forEach((item, node) => fill(item.chip, this.chip(node)));
     this.showState();
   }
 
@@ -248,6 +260,7 @@ export class QueuePane {
       Object.entries(VERDICTS).map(([verdict, { key, word }]) =>
         button(`rf-button rf-${verdict}`, () => this.app.verdicts.decide(verdict), { title: `Mark all as ${word.toLowerCase()}: one step to undo` },
           verdictShape(verdict, 10), el("kbd", {}, key))),
+      this.app.may["assign cases"] && button("rf-link", () => showAssign(this.app, [...this.marked]), { "data-testid": "assign" }, "Assign…"),
       button("rf-link", () => this.mark([]), {}, "Clear"),
     );
   }

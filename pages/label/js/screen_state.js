@@ -24,6 +24,8 @@ export class ScreenState {
     this.views = new Map(); // key -> neighbourhood other than the plain one
     this.extras = new Map(); // key -> explanation, ring, search result
     this.stale = new Set(); // cases to fetch again: shown until the fresh one is there
+    this.taken = {}; // node of the queue -> another analyst who has it before them
+    this.by = {}; // node of the queue -> who gave its verdict
     this.current = null;
     this.asked = null; // row of the current case as it was opened: a new order leaves it a random check
     this.anchor = -1; // position in the queue from which "next" counts
@@ -58,6 +60,13 @@ export class ScreenState {
     this.queueVersion = queue.version;
     if (fresh) this.anchor = -1;
     return fresh ? "order" : "rows";
+  }
+
+  /** What colleagues do with the rows of the queue; gives whether that has changed. */
+  setColleagues({ taken, by }) {
+    const changed = JSON.stringify([taken, by]) !== JSON.stringify([this.taken, this.by]);
+    [this.taken, this.by] = [taken, by];
+    return changed;
   }
 
   /** Ranked again: rows down to the current case, decided ones and the very next case stay, the rest follows. */
@@ -160,7 +169,7 @@ export class ScreenState {
     const found = [];
     for (const { node_id: node } of order) {
       if (found.length === most) break;
-      if (node !== this.current && (this.reviewing || !this.verdict(node))) found.push(node);
+      if (node !== this.current && (this.reviewing || (!this.verdict(node) && !this.taken[node]))) found.push(node);
     }
     return found;
   }
@@ -182,6 +191,20 @@ export class ScreenState {
   judgedByOthersOnly(node, analyst) {
     if ((node !== this.current && this.which !== OTHERS) || this.own.has(node)) return false;
     return !this.cases.get(node)?.card.judged_by.includes(analyst);
+  }
+
+  /** Who gave the verdict that holds on a node, as far as that is known; "" where it was given here. */
+  saidBy(node) {
+    if (this.own.has(node) || this.given.has(node)) return "";
+    const had = this.verdict(node);
+    const last = this.cases.get(node)?.card.events.find((event) => event.kind === "label" && event.verdict === had);
+    return (had && (this.by[node] || last?.analyst)) || "";
+  }
+
+  /** The colleague whom another verdict on a node would contradict; "" where there is none, or a second opinion is asked for. */
+  contradicted(node, verdict, analyst) {
+    const by = this.saidBy(node);
+    return by !== analyst && this.verdict(node) !== verdict && this.which !== OTHERS ? by : "";
   }
 
   /** How many nodes of the graph have a verdict. */

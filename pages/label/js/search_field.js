@@ -4,18 +4,20 @@ import { el, fill } from "./elements.js";
 import { verdictChip } from "./marks.js";
 
 export class SearchField {
-  constructor(app) {
+  /** `choose(row)` hears which hit was taken; it is opened if nothing else is said. */
+  constructor(app, { testid = "search", label = "Search", key = "/", choose = (row) => app.open(row.node_id, row) } = {}) {
     this.app = app;
+    this.onChoose = choose;
     this.text = "";
     this.at = 0;
     this.input = el("input", {
-      class: "rf-input", type: "search", "aria-label": "Search", "data-testid": "search",
-      placeholder: "Search id, name or attribute",
+      class: "rf-input", type: "search", "aria-label": label, "data-testid": testid,
+      placeholder: "Search id, name or attribute", title: "Also column=value, column>10, column<10",
       onInput: debounce(150, () => this.ask()), onKeydown: (event) => this.key(event),
       onFocus: () => this.show(), onBlur: () => setTimeout(() => this.hits.classList.remove("rf-open"), 150),
     });
-    this.hits = el("ul", { class: "rf-hits", role: "listbox", "data-testid": "hits" });
-    this.element = el("div", { class: "rf-search" }, this.input, el("kbd", {}, "/"), this.hits);
+    this.hits = el("ul", { class: "rf-hits", role: "listbox", "data-testid": testid === "search" ? "hits" : `${testid}-hits` });
+    this.element = el("div", { class: "rf-search" }, this.input, key && el("kbd", {}, key), this.hits);
   }
 
   focus() {
@@ -91,7 +93,7 @@ export class SearchField {
     this.text = "";
     this.hits.classList.remove("rf-open");
     this.input.blur();
-    this.app.open(row.node_id, row);
+    this.onChoose(row);
   }
 }
 

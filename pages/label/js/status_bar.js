@@ -16,15 +16,16 @@ export class StatusBar {
     this.retrain = button("rf-button rf-primary", () => app.retrain(), { "data-testid": "retrain" });
     this.auto = el("select", {
       class: "rf-select", title: "Start a retrain by itself after so many new labels", "aria-label": "Automatic retrain",
-      "data-testid": "auto", onChange: (event) => app.prefer("auto_retrain", Number(event.target.value)),
+      "data-testid": "auto", disabled: !app.may["change settings"], onChange: (event) => app.prefer("auto_retrain", Number(event.target.value)),
     });
     fill(this.auto, AUTO_CHOICES.map((k) => option(String(k), k ? `auto: every ${k}` : "auto: off")));
     this.blind = keyButton("Blind", "H", () => app.toggleBlind(), {
       title: "Hide scores, reasons and, until you have decided, what others said of the case", "aria-pressed": "false", "data-testid": "blind",
     });
     this.analyst = el("input", {
-      class: "rf-input rf-analyst", type: "text", maxLength: 60, placeholder: "your name", spellcheck: false,
-      "aria-label": "Analyst", title: "Recorded with every verdict; remembered by this browser", "data-testid": "analyst",
+      class: "rf-input rf-analyst", type: "text", maxLength: 60, placeholder: "your name", spellcheck: false, disabled: app.login,
+      "aria-label": "Analyst", title: `Recorded with every verdict; ${app.login ? "it is your login" : "remembered by this browser"}`,
+      "data-testid": "analyst",
       onChange: (event) => app.setAnalyst(event.target.value),
       onKeydown: (event) => event.key === "Enter" && event.target.blur(),
     });
@@ -47,7 +48,7 @@ export class StatusBar {
     this.title.textContent = project.name;
     this.title.title = `${project.name}: ${plural(project.n_nodes, "node")}, ${plural(project.n_edges, "edge")}`;
     this.showCounts();
-    this.showModel(facts.run);
+    this.showModel(facts.run, facts.doubted);
     this.showProgress(facts.active);
     this.retrain.disabled = Boolean(facts.active);
     this.retrain.title = facts.device ? `Learn from all labels, on ${facts.device}` : "Learn from all labels";
@@ -82,7 +83,7 @@ export class StatusBar {
     );
   }
 
-  showModel(run) {
+  showModel(run, doubted) {
     if (!run) {
       fill(this.model, el("b", {}, "No model yet"), el("small", {}, "the first ranking needs no label"));
       return;
@@ -92,6 +93,9 @@ export class StatusBar {
     fill(
       this.model, el("b", {}, `Run ${run.number}`), el("small", {}, run.model),
       secret(el("small", { title: run.auc_text ? rests : "" }, run.auc_text ? `AUC ${run.auc_text}` : "AUC: needs more labels")),
+      doubted && button("rf-doubted", () => this.app.leave("train"), {
+        title: `Run ${doubted.number}: ${doubted.text}`, "data-testid": "doubted",
+      }, doubted.in_use ? "⚠ in trouble" : `⚠ run ${doubted.number} not in use`),
     );
   }
 

@@ -1,4 +1,4 @@
-// The dialog that says how cases are chosen: explore or exploit, the share of random checks, near-duplicates.
+// The dialog that says how cases are chosen: explore or exploit, random checks, second opinions, near-duplicates.
 
 import { el, fill, option } from "./elements.js";
 
@@ -9,11 +9,15 @@ const DIAL_HINT = "While verdicts hit, the default order follows the ranking. Wh
 const NO_DIAL = "The order that is chosen does not depend on it.";
 const AUDIT_HINT = "Drawn at random and marked “audit”. Only they tell how many anomalies are left and how good the top of the list is.";
 
+const OVERLAPS = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
+const OVERLAP_HINT = "Asked of a second analyst, who is not told that the case is decided, nor by whom, nor how. The pairs tell how far "
+  + "analysts agree (Train page). Otherwise no two analysts get the same case.";
+
 export function showTuning(app) {
   const choice = app.state.choice;
   if (!choice) return;
   const dialled = app.project.strategies.some((each) => each.dialled && each.name === choice.strategy);
-  app.dialogs.show("How cases are chosen", [dialPart(app, choice, dialled), auditPart(app, choice), duplicatesPart(app, choice)]);
+  app.dialogs.show("How cases are chosen", [dialPart(app, choice, dialled), auditPart(app, choice), overlapPart(app), duplicatesPart(app, choice)]);
 }
 
 function dialPart(app, { dial }, dialled) {
@@ -35,6 +39,16 @@ function auditPart(app, { audit_share: share }) {
   }, offered.map((value) => option(String(value), value ? `${Number((100 * value).toFixed(1))} % of the cases` : "none")));
   field.value = String(share);
   return tuningPart("Random checks", [field], AUDIT_HINT);
+}
+
+function overlapPart(app) {
+  const offered = [...new Set([...OVERLAPS, app.project.overlap])].sort((a, b) => a - b);
+  const field = el("select", {
+    class: "rf-select", "aria-label": "Share of second opinions", "data-testid": "overlap",
+    onChange: (event) => app.prefer("overlap", Number(event.target.value)),
+  }, offered.map((value) => option(String(value), value ? `${Number((100 * value).toFixed(1))} % of decided cases` : "none")));
+  field.value = String(app.project.overlap);
+  return tuningPart("Second opinions", [field], OVERLAP_HINT);
 }
 
 function duplicatesPart(app, { near_duplicates: allowed }) {

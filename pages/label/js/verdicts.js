@@ -13,11 +13,17 @@ export class Verdicts {
   }
 
   /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
-  decide(verdict, nodes = null, source = SELECTION, counts = {}) {
+  decide(verdict, nodes = null, source = SELECTION, counts = {}, sure = false) {
     const { state, app } = this;
     const selected = [...app.queue.marked];
     const chosen = nodes || (selected.length ? selected : [state.current]);
-    if (!chosen[0]) return;
+    if (!chosen[0] || !app.allowed("label")) return;
+    const colleague = chosen.length === 1 && !app.blind && !sure && state.contradicted(chosen[0], verdict, app.analyst);
+    if (colleague) {
+      app.dialogs.ask(`${colleague} said ${state.verdict(chosen[0])}`, `Say ${verdict} all the same? Both verdicts are kept, and a lead can settle the case.`,
+        `Yes, ${verdict}`, () => this.decide(verdict, nodes, source, counts, true));
+      return;
+    }
     const before = chosen.map((node) => state.verdict(node));
     const step = { nodes: chosen, verdict, before, at: state.current };
     this.done.push(step);
@@ -33,6 +39,7 @@ export class Verdicts {
   settle(card, verdict) {
     const { state, app } = this;
     const node = card.row.node_id;
+    if (!app.allowed("settle")) return;
     const step = { nodes: [node], verdict, before: [state.verdict(node)], at: state.current };
     this.done.push(step);
     this.undone = [];
@@ -52,6 +59,7 @@ export class Verdicts {
     const seq = this.app.outbox.post({ ...event, verdict, analyst: this.app.analyst });
     this.state.give(nodes, verdict, seq);
     nodes.forEach((node) => this.state.own.add(node));
+    this.app.card.reasons.forget(nodes);
     this.app.paint(nodes);
     return seq;
   }
@@ -76,6 +84,7 @@ export class Verdicts {
 
   /** The server takes back the analyst's last step; if it was done on this screen, paint that without waiting. */
   reverse(kind, from, to, verdictOf) {
+    if (!this.app.allowed("label")) return;
     const step = from.pop();
     const seq = this.app.outbox.post({ kind, analyst: this.app.analyst, show: !step, step: step?.seq });
     if (!step) return;

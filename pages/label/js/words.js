@@ -3,6 +3,12 @@
 export const count = (n) => Number(n || 0).toLocaleString("en-US");
 export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
+/** An amount: thousands set apart, so many digits after the point, or up to two. */
+export function figure(value, digits = null) {
+  const places = digits === null ? { maximumFractionDigits: 2 } : { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return Number(value).toLocaleString("en-US", places).replace("-", "−");
+}
+
 export function decimals(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(value);
@@ -29,6 +35,9 @@ export function when(iso) {
   const time = date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   return today ? time : `${date.toLocaleDateString([], { day: "numeric", month: "short" })} ${time}`;
 }
+
+/** A long id by both of its ends: those of a bank often begin alike. */
+export const shortId = (id) => (id.length > 16 ? `${id.slice(0, 4)}…${id.slice(-6)}` : id);
 
 /** The name of a node in a sentence, with its id where they differ. */
 export const fullName = (name, id) => (name === id ? name : `${name} (${id})`);

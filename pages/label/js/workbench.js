@@ -6,6 +6,7 @@ import { append, el } from "./elements.js";
 import { Keys } from "./keys.js";
 import { NeighbourhoodPane } from "./neighbourhood_pane.js";
 import { Outbox } from "./outbox.js";
+import { PathsDialog } from "./paths_dialog.js";
 import { QueuePane } from "./queue_pane.js";
 import { remembered } from "./remembered.js";
 import { ScreenState } from "./screen_state.js";
@@ -15,6 +16,7 @@ import { fullName } from "./words.js";
 
 const POLL_LIVE_MS = 600; // while a run goes on
 const POLL_IDLE_MS = 4000; // news from other analysts
+const COMING = 6; // cases that the server is told of, so that nobody else is asked about them
 const REFILL_BELOW = 15; // undecided rows left
 const NOTHING_LEFT = "Nothing left to decide in this queue. Retrain (T), or choose another order or filter.";
 
@@ -29,9 +31,15 @@ export class Workbench {
     this.refiltered = false; // the analyst has chosen other nodes, and their queue is on its way
     this.strangers = new Map(); // rows of nodes opened before, or from elsewhere than the queue
     this.blind = remembered.get("localStorage", "blind", false);
-    this.analyst = remembered.get("localStorage", "analyst", "") || data.analyst;
-    this.outbox = new Outbox(data.project.id, () => this.compose(), (n) => this.showSettled(n));
+    this.login = data.login; // the name of every verdict is that of the login, if there is one
+    this.may = data.may;
+    this.analyst = (!this.login && remembered.get("localStorage", "analyst", "")) || data.analyst;
+    // What one person left unsent must not be sent under the name of the next.
+    this.outbox = new Outbox(this.login ? `${data.project.id}:${data.analyst}` : data.project.id, () => this.compose(), (n) => this.showSettled(n));
+    this.outbox.onSilence = () => this.login && this.leaveIfOut();
     this.dialogs = new Dialogs(this);
+    this.paths = new PathsDialog(this);
+    this.watched = new Set(); // nodes whose rise the analyst wants to hear of
     this.queue = new QueuePane(this);
     this.card = new CardPane(this);
     this.statusBar = new StatusBar(this);
@@ -69,12 +77,14 @@ export class Workbench {
 
   /** Take one payload. Every part can come twice or late: each says what it is a change of. */
   receive(data, send) {
-    this.outbox.send = send;
+    [this.outbox.send, this.project] = [send, data.project];
     this.outbox.receive(data.reply, data.ack);
     const arrived = this.state.setRun(data.strip.run ? data.strip.run.id : "");
     const changed = this.state.setLabels(data.labels, data.ack, this.outbox.client);
     const requeued = this.state.setQueue(data.queue);
+    const moved = this.state.setColleagues(data.queue);
     this.ranking = !data.strip.run && Boolean(data.strip.active);
+    this.watched = new Set(data.watched);
     this.takeAnswers(data.answers);
     this.statusBar.show(data.strip, data.project);
     this.card.paintProbability();
@@ -82,9 +92,10 @@ export class Workbench {
     this.queue.showBasis(data.strip.active);
     this.queue.showAudit(data.audit);
     if (requeued) this.queue.draw(requeued === "order");
-    else if (changed.length) this.queue.paintAll();
+    else if (changed.length || moved) this.queue.paintAll();
     if (requeued === "order") this.followFilter();
     this.chooseFirst(data);
+    this.giveWay();
     if (changed.length || arrived) {
       this.repaint();
       this.announce();
@@ -114,6 +125,7 @@ export class Workbench {
     if (current && this.blind) this.queue.paint(this.state.current);
     this.queue.search.show();
     this.queue.showValues();
+    this.neighbourhood.list.draw();
     this.dialogs.refresh();
   }
 
@@ -136,9 +148,15 @@ export class Workbench {
     if (this.state.current) return;
     const last = remembered.get("sessionStorage", `case:${this.project.id}`);
     const stood = last && !this.state.verdict(last) ? last : null;
-    const node = stood || this.state.coming(1)[0] || this.state.rows[0]?.node_id;
+    const node = stood || this.state.coming(1)[0] || this.state.rows.find((row) => !this.state.taken[row.node_id])?.node_id;
     if (node) this.open(node);
     else this.drawSoon();
+  }
+
+  /** A case that came to the front by its turn, and that a colleague turns out to have, gives way to the next. */
+  giveWay() {
+    const { current, taken } = this.state;
+    if (current && current === this.cameTo && taken[current] && !this.state.verdict(current) && this.state.coming(1).length) this.next();
   }
 
   followFilter() {
@@ -178,6 +196,8 @@ export class Workbench {
     return {
       project: this.project.id,
       analyst: this.analyst,
+      current: this.state.current,
+      coming: this.state.coming(COMING),
       labels: this.state.version,
       queue: this.state.queueKey,
       rows: this.state.queueVersion,
@@ -201,8 +221,10 @@ export class Workbench {
 
   next() {
     const [node] = this.state.coming(1);
-    if (node) this.open(node);
-    else this.dialogs.toast(this.state.decided() < this.project.n_nodes ? NOTHING_LEFT : "Every node has a verdict.");
+    if (node) {
+      this.open(node);
+      this.cameTo = node;
+    } else this.dialogs.toast(this.state.decided() < this.project.n_nodes ? NOTHING_LEFT : "Every node has a verdict.");
   }
 
   step(by) {
@@ -290,22 +312,43 @@ export class Workbench {
     this.outbox.post({ kind: "order", strategy, where });
   }
 
+  /** Go to the login when it has ended; what is unsent is kept, and sent after it. */
+  async leaveIfOut() {
+    const answer = await fetch("/_stcore/host-config", { cache: "no-store" }).catch(() => null);
+    if (answer?.status === 401) window.location.assign(`/login?next=${encodeURIComponent(window.location.pathname + window.location.search)}`);
+  }
+
+  /** Whether the person at work may do something; if not, say so. */
+  allowed(act) {
+    if (!this.may[act]) this.dialogs.toast(`You may not ${act}: your role does not allow it.`, "info", "role");
+    return this.may[act];
+  }
+
   saveNote(node, text) {
+    if (!this.allowed("label")) return;
     this.outbox.post({ kind: "note", node, text, analyst: this.analyst });
     this.state.stale.add(node);
     this.dialogs.toast(`Note on ${fullName(this.nameOf(node), node)} ${text ? "saved" : "removed"}.`, "info", "note");
   }
 
+  /** Put the node on the watchlist of the analyst, or take it off. */
+  watch(node, on) {
+    if (!this.allowed("label")) return;
+    this.outbox.post({ kind: "watch", node, on, analyst: this.analyst });
+    this.watched[on ? "add" : "delete"](node);
+    this.card.drawHead();
+  }
+
   retrain() {
-    if (!this.statusBar.facts?.active) this.outbox.post({ kind: "retrain" });
+    if (!this.statusBar.facts?.active && this.allowed("train")) this.outbox.post({ kind: "retrain" });
   }
 
   cancelRun(run) {
-    this.outbox.post({ kind: "cancel", run });
+    if (this.allowed("train")) this.outbox.post({ kind: "cancel", run });
   }
 
   prefer(key, value) {
-    this.outbox.post({ kind: "prefer", key, value });
+    if (this.allowed("change settings")) this.outbox.post({ kind: "prefer", key, value });
   }
 
   setAnalyst(name) {
@@ -340,6 +383,12 @@ export class Workbench {
 
   shownVerdict(node) {
     return this.hidesVerdicts(node) ? null : this.state.verdict(node);
+  }
+
+  /** The colleague who gave the verdict on a node; "" if it is one's own or nobody's. */
+  colleague(node) {
+    const by = this.state.saidBy(node);
+    return by === this.analyst ? "" : by;
   }
 
   applyBlind() {
