@@ -13,7 +13,16 @@ from urllib.parse import urlsplit
 
 import pytest
 from page_project import make_project
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Route,
+    expect,
+    sync_playwright,
+)
 
 from benchmarks.app_in_browser import FLAGS, chromium_path, running_app
 from gadcore.settings import Settings
@@ -24,7 +33,8 @@ from pages.label import modules
 Run = Callable[..., Any]  # what the fixture ``run`` gives
 TIMEOUT = 30_000  # ms; a busy machine is slow, a wrong screen stays wrong
 MODULES = "http://127.0.0.1:1"  # no server is asked: the answers are given in the test
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+TEAM = "team.localhost"  # a name of this machine under which the app asks for a login
+_LOOPBACK = ("127.0.0.1", "localhost", "::1", TEAM)
 _number = count(1)
 _log: deque[str] = deque(maxlen=60)  # last lines of the server, shown with a failed test
 
@@ -82,7 +92,10 @@ def chromium() -> Iterator[Browser]:
 
 @dataclass
 class Tabs:
-    """Opens browser windows of separate people; every request beyond this machine is refused and noted."""
+    """Opens browser windows of separate people.
+
+    Every request beyond this machine is refused and noted, and so is what the server's own policy forbids.
+    """
 
     browser: Browser
     foreign: list[str] = field(default_factory=list)
@@ -94,8 +107,13 @@ class Tabs:
         )
         context.set_default_timeout(TIMEOUT)
         context.route(lambda url: not _is_loopback(url), self._refuse)
+        context.on("console", self._listen)
         self.contexts.append(context)
         return context.new_page()
+
+    def _listen(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            self.foreign.append(message.text)
 
     def _refuse(self, route: Route) -> None:
         self.foreign.append(route.request.url)

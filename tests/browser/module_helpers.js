@@ -79,15 +79,15 @@ globalThis.storm = (Outbox, seed) => {
 /** An app with a real state and a line that takes notes, in front of the case "a". */
 globalThis.desk = ({ ScreenState, Verdicts }, nodes = ["a", "b", "c", "d"]) => {
   const state = standing(ScreenState, nodes, "a");
-  const [events, toasts] = [[], []];
+  const [events, toasts, asked] = [[], [], []];
   const app = {
-    state, analyst: "ana", queue: { marked: new Set() }, outbox: { post: (event) => events.push(event) },
-    paint() {}, showSelection() {}, open: (node) => state.open(node), next: () => state.open(state.coming(1)[0]),
-    dialogs: { toast: (text) => toasts.push(text) },
+    state, analyst: "ana", blind: false, allowed: () => true, queue: { marked: new Set() }, outbox: { post: (event) => events.push(event) },
+    card: { reasons: { forget() {} } }, paint() {}, showSelection() {}, open: (node) => state.open(node), next: () => state.open(state.coming(1)[0]),
+    dialogs: { toast: (text) => toasts.push(text), ask: (title, text, yes, perform) => asked.push({ title, perform }) },
   };
   const verdicts = new Verdicts(app);
   const said = () => ["a", "b", "c", "d"].map((node) => state.verdict(node));
-  return { state, events, toasts, app, verdicts, said };
+  return { state, events, toasts, asked, app, verdicts, said };
 };
 
 /** The keyboard of an app that takes notes of what it is asked to do. */

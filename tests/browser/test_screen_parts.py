@@ -20,8 +20,11 @@ def test_each_key_does_what_the_help_says(run: Run) -> None:
         "keys",
         """
         const { press, keys, notes } = keyboard(m.Keys);
-        for (const key of "aNujkbmewsgthx/?z") press(key);
+        for (const key of "aNujkbmewsgthxpdl3/?z") press(key);
         press("Z", { shiftKey: true });
+        press("L", { shiftKey: true });
+        press("r");
+        press("§", { shiftKey: true, code: "Digit3" });
         keys.stop();
         press("a");
         return notes;
@@ -42,11 +45,32 @@ def test_each_key_does_what_the_help_says(run: Run) -> None:
         ["retrain"],
         ["toggleBlind"],
         ["leave", "export"],
+        ["neighbourhood.togglePin"],
+        ["neighbourhood.focusPeriod"],
+        ["neighbourhood.stepEdge", 1],
+        ["neighbourhood.bar.toggleKind", 2],
         ["search"],
         ["help"],
         ["verdicts.undo"],
         ["verdicts.redo"],
+        ["neighbourhood.stepEdge", -1],
+        ["card.reasons.ask"],
+        ["card.reasons.choose", 2],
     ]
+
+
+def test_every_key_is_in_the_list_of_keys(run: Run) -> None:
+    missing = run(
+        "keys",
+        """
+        const { keys } = keyboard(m.Keys);
+        keys.stop();
+        const told = new Set(m.HELP.flatMap(([, lines]) => lines.map(([key]) => key.toLowerCase())));
+        const all = [...Object.keys(keys.actions), "z", "shift z", "l", "shift l", "1 … 9", "shift 1 … 9"];
+        return all.filter((key) => !told.has(key));
+        """,
+    )
+    assert missing == []
 
 
 def test_keys_that_mean_something_else_are_left_alone(run: Run) -> None:
@@ -56,7 +80,7 @@ def test_keys_that_mean_something_else_are_left_alone(run: Run) -> None:
         const { press, keys, notes } = keyboard(m.Keys);
         const add = (tag) => document.body.appendChild(document.createElement(tag));
         const passed = ["input", "textarea", "select", "button"].map((tag) => press("a", {}, add(tag)));
-        passed.push(press("a", { ctrlKey: true }), press("r"), press("Escape"));
+        passed.push(press("a", { ctrlKey: true }), press("q"), press("Escape"));
         passed.push(press("a", { repeat: true }), press("j", { repeat: true }));
         add("div").setAttribute("role", "dialog");
         passed.push(press("n"));
@@ -65,7 +89,7 @@ def test_keys_that_mean_something_else_are_left_alone(run: Run) -> None:
         """,
     )
     assert found["passed"] == [False, False, False, True, False, False, False, False, True, False]
-    assert found["notes"] == [["verdicts.decide", "anomalous"], ["step", 1]]
+    assert found["notes"] == [["verdicts.decide", "anomalous"], ["neighbourhood.leave"], ["step", 1]]
 
 
 def test_an_open_dialog_takes_the_keys_and_escape_closes_it_or_ends_the_selection(run: Run) -> None:
@@ -82,7 +106,7 @@ def test_an_open_dialog_takes_the_keys_and_escape_closes_it_or_ends_the_selectio
         return notes;
         """,
     )
-    assert notes == [["in the dialog"], ["closed"], ["mark", []]]
+    assert notes == [["in the dialog"], ["closed"], ["neighbourhood.leave"], ["mark", []]]
 
 
 def test_numbers_and_names_are_written_for_people(run: Run) -> None:
@@ -104,6 +128,34 @@ def test_numbers_and_names_are_written_for_people(run: Run) -> None:
         *("999", "2k", "3M", "top 0.1 %", "top 3.0 %", "top 40 %", "lowest 3.0 %"),
         *("Nora (n1)", "n1", "nonsense", "2 Jan 11:05", "1 Jan 01:00"),
     ]
+
+
+def test_a_long_id_keeps_both_of_its_ends_and_a_period_says_its_year_once(run: Run) -> None:
+    said = run(
+        "words edge_flows",
+        """
+        const ends = ["3 March 2025", "1 May 2025", "2 May 2026"];
+        const days = { starts: ["3 March 2025", "4 March 2025"], ends };
+        const periods = [[0, 0], [0, 1], [1, 2]].map((period) => m.periodText(days, period));
+        return [m.shortId("A10434"), m.shortId("DE893704004405320007"), ...periods];
+        """,
+    )
+    long = ["3 March 2025", "3 March – 1 May 2025", "4 March 2025 – 2 May 2026"]
+    assert said == ["A10434", "DE89…320007", *long]
+
+
+def test_a_table_of_links_names_ids_where_two_share_a_name(run: Run) -> None:
+    texts = run(
+        "link_table",
+        """
+        const table = new m.LinkTable({});
+        const row = (node_id, name) => ({ node_id, name, direction: "in", other: [] });
+        const rows = [row("a", "Nora"), row("b", "Nora"), row("c", "Otto"), row("c", "Otto")];
+        table.show({ columns: [{ key: "counterparty", title: "with" }], rows, sort: "", descending: false });
+        return [...table.body.querySelectorAll(".rf-open-node")].map((each) => each.textContent);
+        """,
+    )
+    assert texts == ["Noraa", "Norab", "Otto", "Otto"]
 
 
 def test_text_from_data_is_never_parsed(run: Run) -> None:

@@ -199,6 +199,34 @@ def test_the_answer_to_a_random_check_says_so_alone_and_in_a_group(run: Run) -> 
     assert not {"strategy", "inclusion_probability", "drawn_after"} & set(found[0])
 
 
+def test_another_verdict_than_a_colleagues_asks_first(run: Run) -> None:
+    found = run(
+        "verdicts screen_state",
+        """
+        const { verdicts, events, state, asked } = desk(m);
+        state.labels = new Map([["a", "normal"], ["b", "normal"]]);
+        state.setColleagues({ taken: {}, by: { a: "ben", b: "ana" } });
+        verdicts.decide("anomalous");
+        const before = events.length;
+        asked[0].perform();
+        ["b", "a"].forEach((node) => (state.open(node), verdicts.decide("unsure")));
+        const sent = events.map(({ node, verdict }) => [node, verdict]);
+        return { before, title: asked.map(({ title }) => title), sent };
+        """,
+    )
+    assert (found["before"], found["title"]) == (0, ["ben said normal"])
+    assert found["sent"] == [["a", "anomalous"], ["b", "unsure"], ["a", "unsure"]]
+
+
+def test_cases_that_a_colleague_has_are_passed_over(run: Run) -> None:
+    body = """
+    const state = standing(m.ScreenState, ["a", "b", "c"], "a");
+    const changed = [1, 2].map(() => state.setColleagues({ taken: { b: "ben" }, by: {} }));
+    return [changed, state.coming(5)];
+    """
+    assert run("screen_state", body) == [[True, False], ["c"]]
+
+
 def test_a_dispute_is_settled_and_the_case_stays(run: Run) -> None:
     found = run(
         "verdicts screen_state",
