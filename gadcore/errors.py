@@ -1,12 +1,14 @@
 """Every error that Ringfence raises on purpose.
 
     GadError                what pages and the CLI catch, and show as it is
+    ├── UsageError          a setting or argument that cannot mean anything
     ├── InputError          a file or table that cannot be read (file, row, column)
     ├── LabelError          labels that do not fit the graph or do not suffice for a model
     ├── ModelError          a detector that cannot be made, fitted, saved or loaded
     ├── StoreError          the database cannot do what was asked
     │   └── Unavailable     it does not answer now; the same may be asked again
     ├── NotFound            a project, node or run that does not exist
+    ├── NotAllowed          what the person who asks may not do, or not without a login
     └── RunError            a training run that failed, was cancelled or lost its worker
 
 A message says what was found, what was expected and what to do.
@@ -17,6 +19,10 @@ from __future__ import annotations
 
 class GadError(Exception):
     """An error with a message written for the person at the screen."""
+
+
+class UsageError(GadError):
+    """A setting, an argument or a parameter whose value cannot be used; nothing was begun."""
 
 
 class InputError(GadError):
@@ -50,6 +56,10 @@ class Unavailable(StoreError):
 
 class NotFound(GadError):
     """No such project, node or run."""
+
+
+class NotAllowed(GadError):
+    """What the person who asks may not do."""
 
 
 class RunError(GadError):

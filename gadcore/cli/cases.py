@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError, BooleanOptionalAction, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gadcore.cli.parser import Commands
-from gadcore.cli.show import count, name_beside, out, part, queue_table, table
+from gadcore.cli.show import count, name_beside, number, out, part, queue_table, table
 
 if TYPE_CHECKING:
     from gadcore.records import Explanation, NodeCard, Part
@@ -17,7 +18,16 @@ TUNING = ("strategy", "dial", "audit_share", "near_duplicates")  # how cases are
 LIMITS = ("top", "min_score", "min_percentile", "min_probability")  # of the flagged list
 ATTRIBUTES_SHOWN, NEIGHBOURS_SHOWN, EDGES_SHOWN = 8, 5, 5  # lines of ``explain``
 LEAST_GAP = 1e-6
-VERDICTS = ("unlabelled", "normal", "anomalous", "unsure", "mine", "others", "any")  # of VERDICT_FILTERS
+VERDICTS = (
+    "unlabelled",
+    "normal",
+    "anomalous",
+    "unsure",
+    "mine",
+    "others",
+    "changed",
+    "any",
+)  # of VERDICT_FILTERS
 
 
 def add_commands(commands: Commands) -> None:
@@ -29,10 +39,20 @@ def add_commands(commands: Commands) -> None:
         "--verdict",
         choices=VERDICTS,
         help="only these (default: unlabelled); others: judged by others and not by you, with their "
-        "verdicts left out",
+        "verdicts left out; changed: judged, and touched by an update since",
+    )
+    queue.add_argument(
+        "--since",
+        metavar="WHEN",
+        help="only what is new or changed since last (the last update), a version, a day",
     )
     queue.add_argument("--analyst", help="who you are (default: GAD_ANALYST or the login name)")
-    queue.add_argument("--where", type=_condition, metavar="COLUMN=VALUE", help="only nodes with this value")
+    queue.add_argument(
+        "--where",
+        type=_condition,
+        metavar="COLUMN=VALUE",
+        help="only nodes with this value; numbers also COLUMN>VALUE",
+    )
     queue.add_argument(
         "--dial", type=part, metavar="D", help="0 exploits the ranking … 1 explores (default: as set)"
     )
@@ -61,20 +81,23 @@ def add_commands(commands: Commands) -> None:
     new.add_argument("--edges", metavar="PATH", help="their edges, to each other and to known nodes")
 
     export = add("export", export_list, "write the flagged list", "export -p demo --out list.csv --top 100")
-    export.add_argument("--out", required=True, metavar="FILE", help=".csv .parquet .jsonl .graphml .gexf")
+    export.add_argument(
+        "--out", required=True, metavar="FILE", help=".csv .parquet .jsonl .graphml .gexf .zip"
+    )
     export.add_argument("--format", help="when the suffix does not say it")
     export.add_argument("--top", type=count, metavar="K", help="the K highest scores")
     for name, letter in (("score", "S"), ("percentile", "P"), ("probability", "Q")):
-        export.add_argument(f"--min-{name}", type=float, metavar=letter)
+        export.add_argument(f"--min-{name}", type=number, metavar=letter)
     export.add_argument("--verdict", help="normal, anomalous, unsure or unlabelled")
 
 
 def _condition(text: str) -> tuple[str, str]:
-    """A column and the value wanted in it."""
-    column, equals, value = text.partition("=")
-    if not column or not equals:
-        raise ArgumentTypeError(f"{text!r} is no condition; expected COLUMN=VALUE, for instance country=FR")
-    return column, value
+    """A column and the value wanted in it; of numbers also ">5" and the like."""
+    found = re.fullmatch(r"([^=<>]+)(>=?|<=?|=)(.*)", text)
+    if found is None:
+        expected = "expected COLUMN=VALUE, COLUMN>VALUE or COLUMN<VALUE, for instance country=FR"
+        raise ArgumentTypeError(f"{text!r} is no condition; {expected}")
+    return found[1].strip(), found[2].removeprefix("=") + found[3]
 
 
 def show_queue(given: Namespace, project: Workspace) -> None:
@@ -82,7 +105,7 @@ def show_queue(given: Namespace, project: Workspace) -> None:
     from gadcore.workspace import Filter
 
     column, wanted = given.where or (None, None)
-    where = Filter(verdict=given.verdict, column=column, value=wanted)
+    where = Filter(verdict=given.verdict, column=column, value=wanted, since=given.since)
     tuning = {key: getattr(given, key) for key in TUNING}
     if given.keep:
         for key, value in tuning.items():
@@ -105,8 +128,9 @@ def show_queue(given: Namespace, project: Workspace) -> None:
 
 def explain_node(given: Namespace, project: Workspace) -> None:
     """Card and explanation of a node."""
-    card = project.cases.card(given.node)
-    explanation = project.insight.explain(given.node)
+    hidden = project.cases.second_opinions()
+    card = project.cases.card(given.node, hidden=hidden)
+    explanation = project.insight.explain(given.node, hidden=hidden)
     out(given, {"card": card, "explanation": explanation}, *_card_lines(card), *_why_lines(explanation))
 
 

@@ -129,21 +129,26 @@ def _agreement_lines(found: Agreement) -> list[str]:
         head = found.reason
     else:
         head = f"{found.method}'s kappa {found.kappa:.2f} ({found.words}) on {found.nodes:,} shared nodes."
-    judged = ", ".join(f"{name} {count:,}" for name, count in found.analysts.items()) or "none"
+    judged = _counted(found.analysts) or "none"
     pairs = [(*pair.analysts, pair.nodes, pair.agreed, pair.kappa) for pair in found.pairs]
     disputes = [
-        (dispute.node_id, ", ".join(f"{name}: {word}" for name, word in dispute.verdicts.items()))
+        (dispute.node_id, ", ".join(f"{name}: {word}" for name, word in dispute.said.items()))
         for dispute in found.disputed
     ]
     return [
         head,
         f"Nodes judged: {judged}. Disputes settled: {found.settled:,}.",
+        *([f"Reasons given: {_counted(found.reasons)}."] if found.reasons else []),
         "",
         table(("analyst", "and", "nodes", "agreed", "kappa"), pairs),
         "",
         "Disputed:",
         table(("node", "verdicts"), disputes),
     ]
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{word} {times:,}" for word, times in counts.items())
 
 
 def show_second_look(given: Namespace, project: Workspace) -> None:

@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
 from gadcore.cli.parser import Commands
-from gadcore.cli.show import name_beside, out, table
+from gadcore.cli.show import name_beside, number, out, table
 
 if TYPE_CHECKING:
     from gadcore.graph.labels import LabelEvent, Verdict
@@ -19,7 +19,8 @@ def add_commands(commands: Commands) -> None:
     label = add("label", record, "record a verdict", "label -p demo A10434 anomalous")
     label.add_argument("nodes", nargs="+", metavar="NODE", help="node id, or several")
     label.add_argument("verdict", type=_verdict, help="normal, anomalous or unsure (also n, a, u)")
-    label.add_argument("--note", default="", help="why")
+    label.add_argument("--note", default="", help="why, in your own words")
+    label.add_argument("--reason", default="", help="why, from the list of the project (see team)")
     counts = label.add_mutually_exclusive_group()
     counts.add_argument(
         "--group",
@@ -28,7 +29,7 @@ def add_commands(commands: Commands) -> None:
         help="several nodes, not looked at one by one, count together as one verdict, as √m, or in full "
         "(default: full)",
     )
-    counts.add_argument("--weight", type=float, help="how much the verdict counts for each node (0 to 1)")
+    counts.add_argument("--weight", type=number, help="how much the verdict counts for each node (0 to 1)")
     counts.add_argument(
         "--settle",
         action="store_true",
@@ -87,7 +88,7 @@ def _verdict(text: str) -> Verdict:
 
 def record(given: Namespace, project: Workspace) -> None:
     """Record one verdict for one node or several (one group, one undo)."""
-    common = {"analyst": given.analyst, "note": given.note, "source": "cli"}
+    common = {"analyst": given.analyst, "note": given.note, "reason": given.reason, "source": "cli"}
     if given.settle:
         _settle(given, project)
         return
@@ -108,7 +109,9 @@ def _settle(given: Namespace, project: Workspace) -> None:
     from gadcore.insight.agreement import ADJUDICATION
 
     events = [
-        project.verdicts.settle(node, given.verdict, analyst=given.analyst, note=given.note)
+        project.verdicts.settle(
+            node, given.verdict, analyst=given.analyst, note=given.note, reason=given.reason
+        )
         for node in given.nodes
     ]
     ended = {True: "the dispute is settled", False: "nobody disputed it: kept as your verdict"}

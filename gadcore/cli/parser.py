@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import gadcore
 
@@ -13,12 +13,16 @@ OnProject = Callable[[Namespace, Any], None]  # also given the open Workspace
 
 
 class CommandParser(ArgumentParser):
-    """The parser of one command."""
+    """The parser of one command, or of all."""
 
     last_words: Callable[[], str] = str  # the end of its help, looked up only when help is asked for
 
     def format_help(self) -> str:
         return super().format_help() + self.last_words()
+
+    def error(self, message: str) -> NoReturn:
+        """One line, as every other mistake has."""
+        self.exit(2, f"error: {' '.join(message.split())} (see: {self.prog} --help)\n")
 
 
 class Commands:
@@ -42,8 +46,13 @@ class Commands:
 
     def add_for_project(self, name: str, command: OnProject, summary: str, example: str) -> CommandParser:
         """A command that is also given the Workspace that --project names."""
-        parser = self.add(
-            name, lambda given: command(given, gadcore.Workspace.open(given.project)), summary, example
-        )
+
+        def on_project(given: Namespace) -> None:
+            command(given, gadcore.Workspace.open(given.project, version=given.at_version))
+
+        parser = self.add(name, on_project, summary, example)
         parser.add_argument("--project", "-p", required=True, metavar="P", help="name or id of the project")
+        parser.add_argument(
+            "--at-version", type=int, metavar="N", help="look at an earlier version of the graph"
+        )
         return parser

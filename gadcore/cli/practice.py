@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import gadcore
 from gadcore.cli.parser import Commands
-from gadcore.cli.show import count, out, rate, table
+from gadcore.cli.show import count, out, rate, seed, table
 
 if TYPE_CHECKING:
     from gadcore.practice.person import Score
@@ -46,7 +46,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "--wrong", type=rate, default=0.0, metavar="W", help="share of wrong verdicts (default: 0)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the simulated analysts (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, help="of the simulated analysts (default: 0)")
     parser.add_argument("--model", default="an+", help="model that learns from the verdicts (default: an+)")
 
 

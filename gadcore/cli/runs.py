@@ -7,10 +7,11 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from gadcore.cli.parser import Commands
-from gadcore.cli.show import Bar, out, run_table
-from gadcore.errors import InputError, RunError
+from gadcore.cli.show import Bar, out, run_table, seed
+from gadcore.errors import RunError, UsageError
 
 if TYPE_CHECKING:
+    from gadcore.records import RunInfo
     from gadcore.workspace import Workspace
 
 
@@ -19,7 +20,7 @@ def add_commands(commands: Commands) -> None:
     train_ = add("train", train, "train on the labels, rank all nodes", "train -p demo --set k=16 --seed 1")
     train_.add_argument("--model", default="an+", help="an+ (default), an, n, sgc-lr, xgb-graph, …")
     train_.add_argument("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
-    train_.add_argument("--seed", type=int, default=0)
+    train_.add_argument("--seed", type=seed, default=0)
     train_.add_argument("--cold", action="store_true", help="do not start from the run in use")
     train_.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="parameter of the model; repeat it"
@@ -52,8 +53,17 @@ def train(given: Namespace, project: Workspace) -> None:
         given,
         run,
         f"Run {run.number}: {run.model} on {basis}{auc}, {run.seconds:.1f} s on {run.device}.",
+        *_trouble(run, project.name),
         f"Next: ringfence queue --project {project.name!r}",
     )
+
+
+def _trouble(run: RunInfo, project: str) -> list[str]:
+    """What is wrong with a run that is done, and how it is used all the same."""
+    if not run.message:
+        return []
+    use = f" Use it all the same: ringfence runs --project {project!r} --use {run.number}"
+    return [f"Warning: {run.message}{'' if run.in_use else use}"]
 
 
 def parameters(pairs: list[str]) -> dict[str, Any]:
@@ -62,7 +72,7 @@ def parameters(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
-            raise InputError(f"--set {pair}", "--set KEY=VALUE, for instance --set epochs=200")
+            raise UsageError(f"--set {pair!r}. Expected: --set KEY=VALUE, for instance --set epochs=200.")
         try:
             found[key.strip()] = json.loads(value)
         except ValueError:

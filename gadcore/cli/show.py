@@ -6,15 +6,17 @@ import json
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Sequence
-from math import nan
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
+
+from gadcore.settings import MOST_SEED
 
 if TYPE_CHECKING:
     from gadcore.detectors.base import Progress
     from gadcore.insight.moved import Mover
     from gadcore.records import QueueRow, RunInfo
 
-BAR = 30
+BAR, MOST_PORT = 30, 65_535
 
 
 def out(given: Namespace, document: Any, *lines: str) -> None:
@@ -39,6 +41,20 @@ def count(text: str) -> int:
     return value
 
 
+def port(text: str) -> int:
+    """An argument that is a port to listen at; 0 is any that is free."""
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST_PORT):
+        raise ArgumentTypeError(f"{text!r} is no port; expected a whole number from 0 to {MOST_PORT}")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """An argument that random numbers start from."""
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST_SEED):
+        raise ArgumentTypeError(f"{text!r} is no seed; expected a whole number from 0 to {MOST_SEED}")
+    return int(text)
+
+
 def _within(expected: str, holds: Callable[[float], bool]) -> Callable[[str], float]:
     """The type of an argument that is a number in a range; another one is not understood."""
 
@@ -56,6 +72,7 @@ def _within(expected: str, holds: Callable[[float], bool]) -> Callable[[str], fl
 
 share = _within("above 0 and below 1", lambda value: 0 < value < 1)
 part = _within("from 0 to 1", lambda value: 0 <= value <= 1)
+number = _within("that is finite", isfinite)
 rate = _within("from 0 to below 1", lambda value: 0 <= value < 1)
 
 
@@ -122,10 +139,10 @@ def _provisional(row: QueueRow) -> str:
 
 
 def run_table(runs: Sequence[RunInfo]) -> str:
-    head = ("run", "status", "model", "labels", "AUC", "seconds", "device", "in use", "message")
+    head = ("run", "version", "status", "model", "labels", "AUC", "seconds", "device", "in use", "message")
     labels = [f"{run.normal} normal, {run.anomalous} anomalous" for run in runs]
     rows = [
-        (r.number, r.status, r.model, counted, r.auc, r.seconds, r.device, r.in_use, r.message)
+        (r.number, r.version, r.status, r.model, counted, r.auc, r.seconds, r.device, r.in_use, r.message)
         for r, counted in zip(runs, labels)
     ]
     return table(head, rows)

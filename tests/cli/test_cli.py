@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from commands import answer, shell, spoken
 from probe_detector import register, unregister
 
-from gadcore.cli import main
+from gadcore.cli import main, projects
 from gadcore.cli.labels import _counting_lines
 from gadcore.cli.show import table
 from gadcore.ingest import formats
@@ -155,6 +156,25 @@ def test_import_with_columns_named_by_hand(home: Path, files, capsys) -> None:
     assert Workspace.open("net").graph.display_name(3) == "Node 3"
 
 
+def test_import_with_the_parts_of_links_named_by_hand(home: Path, tmp_path: Path, capsys) -> None:
+    nodes, links = tmp_path / "n.csv", tmp_path / "transfers.csv"
+    nodes.write_text("id,age\na,1\nb,2\nc,3\n", encoding="utf-8")
+    rows = "a,b,5,7,2025-01-01,x\na,b,6,8,2025-01-02,y\nb,c,7,9,2025-01-03,x\nc,new,1,1,2025-01-04,x\n"
+    links.write_text("source,target,amount,p,date,q\n" + rows, encoding="utf-8")
+    chosen = ["--amount", "p", "--time", "", "--kind", "q", "--repeats", "sum", "--unknown", "add"]
+    left_out = ["--ignore", '"furthest from its own usual amount, in", total in']
+    options = [str(nodes), "--edges", str(links), "-p", "net", *chosen, *left_out]
+    assert answer(capsys, "import", *options)["project"]["n_nodes"] == 4
+    graph = Workspace.open("net").graph
+    meaning = graph.links.meaning
+    assert (meaning.amount, meaning.time, meaning.kind) == ("p", None, "q")
+    assert graph.adjacency[0, 1] == 15
+    assert "total out" in graph.derived
+    assert not {"total in", "furthest from its own usual amount, in"} & set(graph.derived)
+    assert main(["import", str(nodes), "--edges", str(links), "-p", "x", "--repeats", "most"]) == 1
+    assert "one of count, sum, mean, largest, one" in capsys.readouterr().err
+
+
 def test_import_of_a_missing_file(home: Path, capsys) -> None:
     assert main(["import", "/no/such/file.csv", "-p", "x"]) == 1
     assert "file.csv" in capsys.readouterr().err
@@ -210,16 +230,56 @@ def test_train_and_runs(project: str, capsys) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--model", "magic"], "no model 'magic'"),
         (["--model", "probe", "--set", "mode=error"], "told to fail"),
-        (["--model", "probe", "--set", "colour=red"], "colour"),
-        (["--set", "nonsense"], "KEY=VALUE"),
         (["--model", "label-propagation"], "at least one normal and one anomalous"),
     ],
 )
 def test_a_run_that_cannot_be_done_says_why(project: str, capsys, options: list[str], words: str) -> None:
     assert main(["train", "-p", project, *options]) == 1
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["train", "--model", "magic"], "no model 'magic'"),
+        (["train", "--model", "probe", "--set", "colour=red"], "colour"),
+        (["train", "--set", "nonsense"], "KEY=VALUE"),
+        (["train", "--set", "k=abc"], "whole number, 2 or more"),
+        (["train", "--set", "k=true"], "whole number, 2 or more"),
+        (["train", "--set", "epochs=NaN"], "whole number, 1 or more"),
+        (["train", "--model", "an", "--set", "encoder=magic"], "one of gcn"),
+        (["train", "--device", "magic"], "cuda:N or mps"),
+        (["queue", "--strategy", "magic"], "greedy-diverse"),
+        (["import", "/"], "1,000 files"),
+    ],
+)
+def test_an_argument_that_means_nothing_is_one_line_and_exit_code_2(
+    project: str, capsys, command: list[str], words: str
+) -> None:
+    assert main([*command, "--project", project if command[0] != "import" else "other"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert words in error
+    assert answer(capsys, "runs", "-p", project) == []
+
+
+@pytest.mark.parametrize("seed", ["-1", "abc", "1e3", str(2**32)])
+def test_a_seed_that_is_none_is_refused(project: str, capsys, seed: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "-p", project, "--seed", seed])
+    assert ended.value.code == 2
+    assert "no seed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "setting", ["GAD_THREADS=abc", "GAD_THREADS=0", "GAD_MAX_UNPACKED=-1", "GAD_DEVICE=magic"]
+)
+def test_a_setting_that_means_nothing_is_named(monkeypatch, capsys, setting: str) -> None:
+    name, _, value = setting.partition("=")
+    monkeypatch.setenv(name, value)
+    assert main(["projects"]) == 2
+    assert f"{name} is {value!r}. Expected" in capsys.readouterr().err
 
 
 def test_queue_by_strategy_and_filter(project: str, capsys) -> None:
@@ -230,8 +290,6 @@ def test_queue_by_strategy_and_filter(project: str, capsys) -> None:
     assert [row["node_id"] for row in one] == ["n005"]
     assert main(["queue", "-p", project, "-n", "3"]) == 0
     assert "reason" in capsys.readouterr().out
-    assert main(["queue", "-p", project, "--strategy", "magic"]) == 1
-    assert "greedy-diverse" in capsys.readouterr().err
 
 
 def test_queue_is_tuned_once_or_from_now_on(project: str, capsys) -> None:
@@ -388,3 +446,10 @@ def test_help_of_import_lists_the_formats_of_the_registry(capsys: pytest.Capture
         main(["import", "--help"])
     shown = capsys.readouterr().out.partition("formats:")[2]
     assert shown.strip() == ", ".join(formats.words())
+
+
+def test_the_app_has_its_settings_in_whatever_folder_it_is_started() -> None:
+    asked = Namespace(port=None, cert=None, key=None, address="127.0.0.1", no_browser=True)
+    options = projects._server_options(asked)
+    assert {"--theme.dark.primaryColor=#56B4E9", "--client.showErrorLinks=false"} <= set(options)
+    assert [o for o in options if o.startswith("--server.headless")] == ["--server.headless=true"]

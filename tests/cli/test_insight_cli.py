@@ -68,6 +68,10 @@ def test_an_empty_second_look_says_why(project: Workspace, capsys) -> None:
     project.verdicts.record("n000", "normal")
     assert "a run trained on them" in spoken(capsys, "second-look", "-p", "net")
     project.runs.train("probe")
+    assert "no model has ranked labels of both kinds" in spoken(capsys, "second-look", "-p", "net")
+    project.verdicts.record_group([f"n{node:03d}" for node in range(5, 10)], "normal")
+    project.verdicts.record_group([f"n{node:03d}" for node in range(10, 15)], "anomalous")
+    project.runs.train("probe")
     assert "agree with the labels" in spoken(capsys, "second-look", "-p", "net")
     assert answer(capsys, "second-look", "-p", "net") == []
 
