@@ -46,18 +46,10 @@ def running_app(
     """
     given = {**os.environ, "GAD_HOME": str(home), **(environment or {})}
     given.pop("GAD_STORE", None)
-    port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    process = subprocess.Popen(
-        [*command, "--server.port", str(port)],
-        cwd=ROOT,
-        env=given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    port = free_port()
+    process = start_server(given, port)
     try:
-        reader = _wait_until_ready(process, [] if log is None else log)
+        reader = wait_until_ready(process, [] if log is None else log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
@@ -68,18 +60,31 @@ def running_app(
         process.stdout.close()
 
 
-def _free_port() -> int:
+def start_server(given: Mapping[str, str], port: int) -> subprocess.Popen[str]:
+    """Start the app's server; ``wait_until_ready`` before it is used."""
+    command = [sys.executable, "-m", "streamlit", "run", "pages/common/serve.py", "--server.headless", "true"]
+    return subprocess.Popen(
+        [*command, "--server.port", str(port)],
+        cwd=ROOT,
+        env=dict(given),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
 
 
-def _wait_until_ready(process: subprocess.Popen[str], log: MutableSequence[str]) -> threading.Thread:
+def wait_until_ready(process: subprocess.Popen[str], log: MutableSequence[str]) -> threading.Thread:
     """Read what the server says until it names its address; a thread reads on, or the server would block."""
     stream = process.stdout
     for line in stream or ():  # ends when the server does
         log.append(line)
-        if "server started on" in line:
+        if line.startswith("Ringfence runs at"):
             reader = threading.Thread(target=log.extend, args=(stream,), daemon=True)
             reader.start()
             return reader

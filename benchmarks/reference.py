@@ -7,6 +7,7 @@ is left out or added: same depth, widths, centre, loss, λ and number of epochs 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,17 @@ from gadcore.graph.labels import Labels
 
 
 def fit_reference(
-    graph: Graph, labels: Labels, *, lambda_: float, epochs: int, k: int = 32, width: int = 32, seed: int = 0
+    graph: Graph,
+    labels: Labels,
+    *,
+    lambda_: float,
+    epochs: int,
+    k: int = 32,
+    width: int = 32,
+    seed: int = 0,
+    on_epoch: Callable[[], object] = lambda: None,
 ) -> FloatArray:
-    """Scores of all nodes after so many epochs."""
+    """Scores of all nodes after so many epochs; ``on_epoch`` is called after each."""
     torch.manual_seed(seed)
     model = _model(graph.n_features, width, k)
     x = torch.tensor(graph.x.toarray() if sp.issparse(graph.x) else np.array(graph.x))
@@ -36,6 +45,7 @@ def fit_reference(
         scores = (model(x, edges) - centre).square().sum(dim=1)
         _loss(scores[normal], scores[anomalous], lambda_).backward()  # type: ignore[no-untyped-call]
         optimiser.step()
+        on_epoch()
     with torch.no_grad():
         scores = (model(x, edges) - centre).square().sum(dim=1)
     found: FloatArray = scores.numpy()

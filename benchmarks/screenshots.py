@@ -23,9 +23,10 @@ FOLDER = ROOT / "docs" / "screenshots"
 SIZE = {"width": 1440, "height": 860}
 ROUNDS = (40, 40, 50)  # labels before each run
 PICTURES: dict[Literal["light", "dark"], tuple[str, ...]] = {
-    "light": ("Home", "Label", "Map", "Train", "Export"),
+    "light": ("Home", "Label", "Activity", "Map", "Train", "Export"),
     "dark": ("Label", "Map"),
 }
+AFTER = {"Activity": ("Label", "f", "totals")}  # pictures of a page after a key, when a part is filled
 
 
 def main() -> int:
@@ -70,13 +71,17 @@ def labelled_demo(home: Path) -> str:
 
 def take(page: Page, address: str, project: str, name: str, suffix: str) -> None:
     """One picture of one page, when it has come to rest."""
-    page.goto(f"{address}/{name if name != 'Home' else ''}?project={project}")
+    shown, key, part = AFTER.get(name, (name, "", ""))
+    page.goto(f"{address}/{shown if shown != 'Home' else ''}?project={project}")
     page.wait_for_load_state("networkidle")
-    page.get_by_role("link", name=name, exact=True).first.wait_for(timeout=60_000)
+    page.get_by_role("link", name=shown, exact=True).first.wait_for(timeout=60_000)
     page.locator("[data-testid=stMain] h1, [data-testid=stMain] h2").first.wait_for(timeout=60_000)
     page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=60_000)
-    if name == "Label":
+    if shown == "Label":
         page.locator("canvas").first.wait_for(timeout=60_000)
+    if key:
+        page.keyboard.press(key)
+        page.locator(f"[data-testid={part}]:not(:empty)").wait_for(timeout=60_000)
     page.wait_for_timeout(4000)  # charts and canvas are drawn after the last message
     page.screenshot(path=FOLDER / f"{name.lower()}{suffix}.png")
     print(f"{name.lower()}{suffix}.png")
