@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: env env-dev browser run test lint bench experiments screenshots demo clean
+.PHONY: env env-dev browser database run test lint bench experiments screenshots demo clean
 
 env: $(VENV)/.installed
 env-dev: $(VENV)/.installed-dev
@@ -27,6 +27,9 @@ $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed | $(BIN)/python
 browser:
 	@sh .ci/chromium
 
+database:
+	@sh .ci/postgres
+
 run: env
 	@$(BIN)/ringfence run
 
@@ -35,7 +38,7 @@ lint: env-dev
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
-test: env-dev browser lint
+test: env-dev browser database lint
 	$(BIN)/python -m pytest -n logical --maxprocesses 4
 
 bench: env-dev browser

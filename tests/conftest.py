@@ -13,6 +13,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import pytest
+from postgres_server import empty_schema, postgres  # noqa: F401
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from gadcore.graph import Graph, make_graph
@@ -23,6 +24,7 @@ from gadcore.store import close_stores
 
 CI = os.environ.get("CI") == "true"
 BROWSER = "tests/browser/"
+KEPT = ("store", "workspace", "jobs")  # folders of tests that run on every database
 
 
 class OneBrowser(LoadScopeScheduling):
@@ -37,13 +39,28 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneBrowser:
     return OneBrowser(config, log)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests of what is kept on every database, but for files that say which in DATABASES."""
+    if "store_url" in metafunc.fixturenames and metafunc.definition.path.parent.name in KEPT:
+        databases = getattr(metafunc.module, "DATABASES", ("sqlite", "postgresql"))
+        metafunc.parametrize("store_url", databases, indirect=True)
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def store_url(request: pytest.FixtureRequest) -> str:
+    """The store of a test; "" is SQLite in GAD_HOME."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return ""
+    return empty_schema(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_url: str) -> Iterator[Path]:
     """A fresh GAD_HOME; workers that a test started in it end with the test."""
     folder = tmp_path / "home"
     monkeypatch.setenv("GAD_HOME", str(folder))
     monkeypatch.setenv("GAD_ANALYST", "ana")
-    monkeypatch.delenv("GAD_STORE", raising=False)
+    monkeypatch.setenv("GAD_STORE", store_url)
     settings = Settings.from_env()
     yield folder
     stop_workers(settings)

@@ -13,26 +13,34 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "gadcore"
 
 # The house from the ground up: each room, and the rooms that its modules may import.
-GROUND = "errors settings shelf metrics"
+GROUND = "errors settings logs shelf metrics"
 HOUSE = {
     "errors": "",
     "settings": "errors",
+    "logs": "",
     "shelf": "",
     "metrics": "",
     "graph": "errors",
     "records": "errors",
     "drawing": "records",
-    "ingest": "errors settings graph",
-    "detectors": f"{GROUND} graph",
-    "loop": f"{GROUND} graph detectors",
-    "insight": f"{GROUND} graph records detectors loop",
-    "studies": f"{GROUND} graph drawing ingest detectors loop insight",
+    "derive": "graph",
+    "ingest": "errors settings graph derive",
+    "engine": f"{GROUND} graph",
+    "detectors": f"{GROUND} graph derive engine",
+    "loop": f"{GROUND} graph derive engine detectors",
+    "insight": f"{GROUND} graph derive records detectors loop",
+    "studies": f"{GROUND} graph derive drawing ingest detectors loop insight",
     "store": f"{GROUND} graph records detectors loop",
-    "jobs": f"{GROUND} graph records ingest detectors loop insight studies store",
-    "workspace": f"{GROUND} graph records ingest detectors loop insight store jobs",
+    "jobs": f"{GROUND} graph derive records ingest engine detectors loop insight studies store",
+    "access": "errors settings store",
+    "workspace": f"{GROUND} graph derive records ingest detectors loop insight store jobs access",
     "output": f"{GROUND} graph records drawing loop insight store workspace",
     "practice": f"{GROUND} graph records detectors studies store jobs workspace",
-    "cli": f"{GROUND} graph records ingest detectors loop insight studies workspace output practice",
+    "gate": "errors settings store access",
+    "api": f"{GROUND} graph records store access workspace output gate",
+    "checkup": f"{GROUND} detectors store jobs access",
+    "cli": f"{GROUND} graph records ingest engine detectors loop insight studies access workspace output "
+    "practice gate api checkup",
     "__main__": "cli",
 }
 # Within detectors: the parts stand on what all share, and on those before them.
@@ -117,6 +125,7 @@ def test_names_are_given_once() -> None:
 
 PAGES_KNOW = {"errors", "records", "settings", "drawing", "graph", "workspace"}
 PAGES_ALSO = {
+    "common": {"access", "gate", "api", "logs"},  # but for access: serve.py, the server itself
     "train": {"detectors"},
     "benchmark": {"detectors", "studies", "practice"},
     "map": {"output"},
@@ -165,7 +174,7 @@ def test_only_state_touches_the_session() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("module", ["gadcore", "gadcore.workspace"])
+@pytest.mark.parametrize("module", ["gadcore", "gadcore.api"])
 def test_what_the_web_process_imports_is_light(module: str) -> None:
     code = f"import sys, {module}\nprint([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run(

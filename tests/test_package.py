@@ -108,10 +108,16 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def test_the_wheel_holds_all_that_the_app_reads(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     files = [path for part in ("gadcore", "pages") for path in (ROOT / part).rglob("*")]
-    kept = [path.relative_to(ROOT).as_posix() for path in files if path.is_file() and path.suffix != ".pyc"]
+    kept = [
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     placed = {f"ringfence_app/{name}" if name.startswith("pages/") else name for name in kept}
     assert {"gadcore/data/demo/accounts.csv", "ringfence_app/pages/label/workbench.css"} <= placed
-    assert names >= placed | {"ringfence_app/app.py", "ringfence_app/.streamlit/config.toml"}
+    assert names >= placed | {
+        "ringfence_app/app.py", "ringfence_app/pages/common/serve.py", "ringfence_app/.streamlit/config.toml",
+    }  # fmt: skip
     assert {name.split("/")[0].split("-")[0] for name in names} == {"gadcore", "ringfence_app", "ringfence"}
 
 
@@ -145,9 +151,9 @@ def test_run_serves_this_machine_alone_and_asks_nothing(installed: Installed) ->
         try:
             assert server.stdout is not None
             said = []
-            while (line := server.stdout.readline()) and "started on" not in line:
+            while (line := server.stdout.readline()) and "runs at" not in line:
                 said.append(line)
-            address = re.search(r"started on (127\.0\.0\.1:\d+)", line)
+            address = re.search(r"runs at http://(127\.0\.0\.1:\d+)", line)
             assert address, "".join(said)
             assert [text.split()[0] for text in said] == ["Demo:", "Ringfence"]
             with urllib.request.urlopen(f"http://{address[1]}/Label", timeout=PATIENCE) as answer:
@@ -170,16 +176,18 @@ def test_experiments_are_there_in_an_installed_copy_too(installed: Installed) ->
 
 
 def test_the_pinned_sets_lie_within_the_ranges_and_name_the_same() -> None:
-    """requirements.txt for the package with its extras app and studies, requirements-dev.txt for dev."""
+    """requirements.txt for the package with what users run, requirements-dev.txt for the tools."""
     named = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     project, build = named["project"], named["build-system"]["requires"]
     extras = project["optional-dependencies"]
+    shipped = [each for name in ("app", "oidc", "postgres", "studies") for each in extras[name]]
     for file, ranges in (
-        ("requirements.txt", [*project["dependencies"], *extras["app"], *extras["studies"], *build]),
+        ("requirements.txt", [*project["dependencies"], *shipped, *build]),
+        ("requirements-cluster.txt", extras["cluster"]),
         ("requirements-dev.txt", extras["dev"][1:]),
     ):
         text = (ROOT / file).read_text(encoding="utf-8")
-        pins = dict(re.findall(r"^([\w-]+)==(\S+)$", text, re.MULTILINE))
+        pins = dict(re.findall(r"^([\w-]+)(?:\[\w+\])?==(\S+)$", text, re.MULTILINE))
         wanted = {one.name: one.specifier for one in map(Requirement, ranges)}
         assert set(pins) == set(wanted)
         assert [name for name, pin in pins.items() if pin not in wanted[name]] == []
