@@ -199,11 +199,13 @@ def test_an_assigned_random_check_stays_one(workspace: Workspace) -> None:
 
 
 def test_assigned_cases_follow_a_filter_and_a_decided_one_is_left_out(workspace: Workspace) -> None:
-    nodes = next_cases(workspace, "ana", 300)
-    workspace.verdicts.record(nodes[0], "normal")
-    assert workspace.cases.assign([nodes[0], nodes[1], nodes[-1]], "eva") == [nodes[1], nodes[-1]]
+    decided, *others = workspace.cases.queue(n=300, analyst="ana")
+    high = next(row.node_id for row in others if row.percentile > 60)
+    low = next(row.node_id for row in others if row.percentile < 40)
+    workspace.verdicts.record(decided.node_id, "normal")
+    assert workspace.cases.assign([decided.node_id, high, low], "eva") == [high, low]
     found = workspace.cases.queue(n=5, analyst="eva", where=Filter(max_percentile=50))
-    assert [row.node_id for row in found if row.assigned_by] == [nodes[-1]]
+    assert [row.node_id for row in found if row.assigned_by] == [low]
 
 
 def test_cases_are_assigned_before_the_first_run_too(home: Path) -> None:
