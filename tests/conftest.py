@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "store_url" in metafunc.fixturenames and metafunc.definition.path.parent.name in KEPT:
         databases = getattr(metafunc.module, "DATABASES", ("sqlite", "postgresql"))
         metafunc.parametrize("store_url", databases, indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def same_ids(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids of runs, which the draws of a queue begin from, are those of the last time that the test ran."""
+    draw = random.Random(request.node.nodeid)
+    monkeypatch.setattr(uuid, "uuid4", lambda: uuid.UUID(int=draw.getrandbits(128), version=4))
 
 
 @pytest.fixture

@@ -25,7 +25,13 @@ class LocalWorkers:
         self._cluster.wait_for_workers(workers)
 
     def close(self) -> None:
-        self._cluster.close(timeout=5)
+        from distributed import Status
+
+        try:
+            self._cluster.close(timeout=5)
+        except KeyError:  # Dask heard of the end of a worker that it never met; by then all processes have ended
+            self._cluster.status = Status.closed
+            self._cluster.close(timeout=5)
 
     def wait(self) -> None:
         """Until somebody presses Ctrl+C."""

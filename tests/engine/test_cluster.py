@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from distributed import Status
 
 from gadcore.detectors.arrays import propagate
 from gadcore.engine import each, engine_at, places
@@ -95,3 +96,9 @@ def test_the_scheduler_gone_in_the_middle_is_a_run_error() -> None:
 
 def _start(block: slice) -> int:
     return block.start
+
+
+def test_the_end_of_a_worker_that_dask_never_met_does_not_keep_a_cluster_open() -> None:
+    with local_cluster(1) as running:
+        running._cluster.scheduler_info["workers"].clear()
+    assert running._cluster.status == Status.closed
