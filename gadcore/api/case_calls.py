@@ -19,7 +19,7 @@ class QueueQuery(Paging):
     """Which cases are wanted, and how they are chosen."""
 
     offset: int = part("cases before this page", 0, minimum=0, maximum=1000)
-    strategy: str | None = part("greedy-diverse, top, uncertainty, audit, … (else as set)", None)
+    strategy: str | None = part("greedy-diverse, top, uncertainty, audit, again, … (else as set)", None)
     verdict: VerdictFilter | None = part("only these (else unlabelled)", None)
     column: str | None = part("only nodes with value in this column", None)
     value: str | None = part("of the column; of numbers also '> 5'", None)
