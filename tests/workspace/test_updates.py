@@ -242,6 +242,11 @@ def test_a_case_that_is_to_be_judged_blind_is_not_asked_again(ranked: Workspace,
     assert [row.reason for row in rows if row.node_id in blind and row.reason.startswith("judged")] == []
 
 
+def test_the_day_of_the_data_must_be_one(ranked: Workspace, files: dict[str, Path]) -> None:
+    with pytest.raises(InputError, match="a day such as"):
+        ranked.data.preview(files["accounts_2"], as_of="yesterday")
+
+
 def test_an_update_for_a_version_that_is_past_is_refused(ranked: Workspace, files: dict[str, Path]) -> None:
     preview = ranked.data.preview(files["accounts_2"], files["payments_2"])
     update(ranked, files)
