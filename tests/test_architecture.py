@@ -45,7 +45,7 @@ HOUSE = {
 }
 # Within detectors: the parts stand on what all share, and on those before them.
 DETECTORS = {"nn": "", "sphere": "nn", "baselines": "nn sphere", "plus": "nn sphere baselines"}
-HEAVY = ("torch", "sklearn", "umap", "xgboost", "torch_geometric", "openTSNE", "gensim")
+HEAVY = ("torch", "sklearn", "scipy.stats", "umap", "xgboost", "torch_geometric", "openTSNE", "gensim")
 
 
 def core_files() -> list[Path]:

@@ -19,11 +19,12 @@ class QueueQuery(Paging):
     """Which cases are wanted, and how they are chosen."""
 
     offset: int = part("cases before this page", 0, minimum=0, maximum=1000)
-    strategy: str | None = part("greedy-diverse, top, uncertainty, audit, … (else as set)", None)
+    strategy: str | None = part("greedy-diverse, top, uncertainty, audit, again, … (else as set)", None)
     verdict: VerdictFilter | None = part("only these (else unlabelled)", None)
     column: str | None = part("only nodes with value in this column", None)
     value: str | None = part("of the column; of numbers also '> 5'", None)
     text: str | None = part("only nodes that hold this text", None)
+    since: str | None = part("only what is new or changed since 'last' (update), a version or a day", None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class LinksQuery(Paging, NodeQuery):
 
 def queue(ask: Ask) -> Page[QueueRow]:
     q: QueueQuery = ask.query
-    where = Filter(verdict=q.verdict, column=q.column, value=q.value, text=q.text)
+    where = Filter(verdict=q.verdict, column=q.column, value=q.value, text=q.text, since=q.since)
     wanted = q.offset + q.limit
     found = ask.workspace.cases.queue(strategy=q.strategy, n=wanted + 1, where=where)
     rows = found[q.offset : wanted]

@@ -34,7 +34,7 @@ def add_commands(commands: Commands) -> None:
     add = commands.add_for_project
     queue = add("queue", show_queue, "the ranked queue of cases", "queue -p demo -n 20 --strategy top")
     queue.add_argument("-n", type=count, default=20, help="cases (default: 20)")
-    queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, …")
+    queue.add_argument("--strategy", help="greedy-diverse (default), top, uncertainty, audit, again, …")
     queue.add_argument(
         "--verdict",
         choices=VERDICTS,

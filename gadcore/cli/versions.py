@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from datetime import date
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import gadcore
 from gadcore.cli.parser import Commands
 from gadcore.cli.show import count, out, table
-from gadcore.errors import InputError, UsageError
+from gadcore.errors import UsageError
 
 if TYPE_CHECKING:
     from gadcore.records.versions import Changes
@@ -77,7 +76,7 @@ def update_project(given: Namespace) -> None:
     edges = given.edges if given.path else None
     way = "replace" if given.replace else "append"
     mapping = Mapping.from_json({"unknown": given.unknown}, "update") if given.unknown else None
-    update = project.data.preview(path, edges, way=way, mapping=mapping, as_of=_day(given.as_of))
+    update = project.data.preview(path, edges, way=way, mapping=mapping, as_of=given.as_of)
     if not given.json:
         print("\n".join(_told(update.changes)))
     if given.dry_run:
@@ -91,14 +90,6 @@ def update_project(given: Namespace) -> None:
     run = project.runs.in_use()
     ranked = f", ranked by run {run.number}" if run else ""
     out(given, {"version": version, "run": run}, f"Stored as version {version.number}{ranked}.")
-
-
-def _day(text: str) -> str:
-    """A day as it is kept; InputError for anything else."""
-    try:
-        return text and date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise InputError(f"--as-of {text}", "a day such as 2025-06-02") from None
 
 
 def _told(changes: Changes) -> list[str]:

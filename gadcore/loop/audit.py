@@ -46,7 +46,7 @@ from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from gadcore.errors import InputError
 from gadcore.graph.labels import LabelEvent, Verdict
@@ -252,8 +252,8 @@ def precision_of(
 @lru_cache(maxsize=4096)
 def clopper_pearson(hits: int, draws: int, below: float = BELOW, above: float = ABOVE) -> Interval:
     """Exact interval of a proportion with these tails."""
-    low = float(beta.ppf(below, hits, draws - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - above, hits + 1, draws - hits)) if hits < draws else 1.0
+    low = float(betaincinv(hits, draws - hits + 1, below)) if hits else 0.0
+    high = float(betaincinv(hits + 1, draws - hits, 1 - above)) if hits < draws else 1.0
     return low, high
 
 

@@ -15,8 +15,17 @@ from gadcore.derive.views import Views
 from gadcore.detectors import BOTH
 from gadcore.graph import FloatArray, Graph, IntArray
 from gadcore.graph.labels import LabelEvent, Labels
-from gadcore.loop.pool import RECENT
-from gadcore.loop.strategies import AUDIT_SHARE, DEFAULT, DIAL, STRATEGIES, Pool, Query, queue_order
+from gadcore.loop.pool import RECENT, Changed
+from gadcore.loop.strategies import (
+    AUDIT_SHARE,
+    DEFAULT,
+    DIAL,
+    STRATEGIES,
+    Pool,
+    Query,
+    queue_order,
+    tells_of_the_queue,
+)
 
 AHEAD = 100  # cases worked out at a time
 
@@ -63,15 +72,18 @@ def work_out(
     moment: int = 0,
     begun: Sequence[int] = (),
     waiting: Collection[int] = (),
+    changed: Sequence[Changed] = (),
 ) -> list[Query]:
     """The next ``n`` cases; the same run and labels give the same order.
 
     ``with_audit=False`` leaves the cases of the strategy alone, with no random ones in between. Random ones
     are drawn after the label event with the id ``moment``, the last of ``labels``. ``begun`` are the nodes of
     a batch that the first cases complete, ``waiting`` those that are queued already (``queue_order``).
+    ``changed`` are nodes that may be asked about again.
     """
     # What an analyst went to, or a group, does not tell whether the queue hits.
-    latest = nlargest(RECENT, (event for event in events if event.strategy), key=lambda event: event.id)[::-1]
+    telling = (event for event in events if tells_of_the_queue(event.strategy))
+    latest = nlargest(RECENT, telling, key=lambda event: event.id)[::-1]
     pool = Pool(
         scores=scored.scores,
         labels=labels,
@@ -87,6 +99,7 @@ def work_out(
         begun=begun,
         order=scored.order,
         views=views,
+        changed=changed,
     )
     # Another seed at another moment, or draws of one order would tell those of the next.
     rng = np.random.default_rng([zlib.crc32(scored.run_id.encode()), moment])

@@ -37,6 +37,17 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """A node with a verdict that updates have touched since."""
+
+    node: int
+    links: int  # that came since
+    links_before: int
+    rank_before: int  # at the first of these updates; 0: not known
+    news: str  # all of it in words
+
+
+@dataclass(frozen=True)
 class Pool:
     """Scores, labels and geometry of one project at one moment."""
 
@@ -54,6 +65,7 @@ class Pool:
     begun: Sequence[int] = ()  # nodes of the batch that was begun: the first of the next cases complete it
     order: IntArray | None = None  # (N,) nodes by falling score, ties as they stand; None: not known yet
     views: Views | None = None  # of the graph
+    changed: Sequence[Changed] = ()  # judged nodes that later data have touched
 
     def __post_init__(self) -> None:
         if len(self.begun) >= BATCH:
@@ -145,11 +157,13 @@ class QueryStrategy:
     """Whether cases are neighbours of confirmed anomalies: there are none before the first of these."""
     is_random_check: ClassVar[bool] = False
     """Whether every case is drawn at random with a recorded probability, for the audit."""
+    asks_again: ClassVar[bool] = False
+    """Whether its cases are nodes that have a verdict, which later data may have made doubtful."""
     groups: ClassVar[bool] = False
     """Whether a case stands for a group of similar nodes."""
 
     def select(self, pool: Pool, n: int, rng: Random) -> list[Query]:
-        """At most ``n`` open nodes, the one to ask first at the front."""
+        """At most ``n`` nodes, open ones unless it asks again; the one to ask first at the front."""
         raise TypeError(f"{type(self).__name__} does not choose")
 
     def query(

@@ -42,7 +42,7 @@ from gadcore.metrics import auc, average_precision
 
 UNCHECKED, PLAIN, RANDOM, ENTROPY = "unchecked", "plain", "random", "entropy"
 TITLES = {
-    **{name: strategy.title for name, strategy in STRATEGIES.items()},
+    **{name: strategy.title for name, strategy in STRATEGIES.items() if not strategy.asks_again},
     UNCHECKED: "The default without random checks",
     PLAIN: "Highest score and nothing else",
     RANDOM: "Blind draws",

@@ -246,7 +246,7 @@ STUDY = Study(
     __doc__,
     (
         Option("method", "an+", "the model"),
-        Option("seeds", 2, "how many draws"),
+        Option("seeds", 8, "how many draws"),
         Option("first", 0, "the first seed"),
     ),
     cells,

@@ -11,6 +11,8 @@ import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
+from itertools import count
 from pathlib import Path
 
 from gadcore.errors import GadError, InputError, Unavailable
@@ -51,7 +53,8 @@ class FolderWatch:
 
     def look(self) -> Iterator[Arrived]:
         """Take the files that have not changed since the last look, one after the other."""
-        now = {path: _stamp(path) for path in self.folder.iterdir() if _is_data(path)}
+        seen = ((path, _stamp(path)) for path in self.folder.iterdir() if _is_data(path))
+        now = {path: stamp for path, stamp in seen if stamp is not None}
         still = [path for path, stamp in now.items() if self.before.get(path) == stamp]
         self.before = now
         waiting = [path for path in still if self.done.get(path) != now[path]]
@@ -67,13 +70,18 @@ class FolderWatch:
         return sorted(paths, key=lambda path: (_has_links(path, source), now[path][1], path.name))
 
     def _take(self, path: Path) -> Arrived | None:
-        """Take a file; None where it was taken before."""
-        workspace, sha256 = self.workspace, sha256_of(path)
+        """Take a file; None where it was taken before, or is gone."""
+        workspace = self.workspace
+        try:
+            sha256 = sha256_of(path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            return self._put_aside(path, "", f"The file cannot be read ({error.strerror}).")
         if workspace.data.arrived(sha256):
             return None
         try:
-            day = _DAY.search(path.name)
-            update = workspace.data.preview(path, as_of=day[0] if day else "")
+            update = workspace.data.preview(path, as_of=_day_in(path.name))
             version = workspace.data.store(update, arrival=(sha256, path.name), retrain=self.retrain)
         except Unavailable:
             raise  # it comes again
@@ -82,11 +90,12 @@ class FolderWatch:
         return Arrived(path.name, version.number, Changes(**version.changes).summary)
 
     def _put_aside(self, path: Path, sha256: str, reason: str) -> Arrived:
-        target = self.folder / ASIDE / path.name
+        target = _free(self.folder / ASIDE / path.name)
         target.parent.mkdir(exist_ok=True)
         shutil.move(path, target)
-        target.with_name(f"{path.name}.reason.txt").write_text(reason + "\n", encoding="utf-8")
-        self.workspace.data.refused(sha256, path.name, reason)
+        target.with_name(f"{target.name}.reason.txt").write_text(reason + "\n", encoding="utf-8")
+        if sha256:
+            self.workspace.data.refused(sha256, path.name, reason)
         return Arrived(path.name, None, reason)
 
 
@@ -95,15 +104,34 @@ def _is_data(path: Path) -> bool:
     return path.is_file() and not hidden and path.name.lower().endswith(tuple(formats.suffixes()))
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Size and time of change; None where the file is gone."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
     return found.st_size, found.st_mtime_ns
+
+
+def _day_in(name: str) -> str:
+    """The day that the name of a file tells; "" for none, and for what only looks like one."""
+    found = _DAY.search(name)
+    try:
+        return date.fromisoformat(found[0]).isoformat() if found else ""
+    except ValueError:
+        return ""
+
+
+def _free(path: Path) -> Path:
+    """This path, or the next one of its kind that no file has: what was put aside before stays."""
+    names = (path.with_name(f"{path.stem}-{k}{path.suffix}") for k in count(2))
+    return path if not path.exists() else next(name for name in names if not name.exists())
 
 
 def _has_links(path: Path, source: str | None) -> bool:
     """Whether a file has links; ``source`` is the column that they had at the import."""
     try:
         found = peek(path)
-    except GadError:
+    except (GadError, OSError):
         return True  # what is wrong with it is told when it is taken
     return found.guess.source is not None or source in (*found.edge_columns, *found.node_columns)

@@ -23,7 +23,7 @@ from gadcore.graph.labels import LabelEvent
 from gadcore.loop.order import AHEAD, Choice, Scored, work_out
 from gadcore.loop.pool import BATCH
 from gadcore.loop.rerank import Provisional
-from gadcore.loop.strategies import STRATEGIES, Query, find_strategy, interleave
+from gadcore.loop.strategies import STRATEGIES, Query, find_strategy, interleave, tells_of_the_queue
 from gadcore.records import QueueRow
 from gadcore.store import Result
 from gadcore.store.offers import NOTHING, Offer, Revision
@@ -39,6 +39,7 @@ from gadcore.workspace.queue_rows import (
     within,
 )
 from gadcore.workspace.reranking import provisional
+from gadcore.workspace.since import changed_cases
 from gadcore.workspace.team import Asked, asked_of, veiled
 
 COMPLETE = "Every node has a verdict."
@@ -49,6 +50,7 @@ NONE_FOUND = (
     "No confirmed anomaly yet: this order asks about the neighbours of such. Choose another one until then."
 )
 NONE_AROUND = "Every neighbour of a confirmed anomaly has a verdict. Choose another order."
+NONE_CHANGED = "No judged case has changed much since its verdict. Choose another order."
 WIDE = 200  # cases chosen at once where some are typical of groups
 OFFERED = 75  # next cases that are drawn for: no screen has more
 
@@ -75,7 +77,7 @@ def queue(
         else:
             order = _order(project, result, where, strategy=strategy, **tuning)
             bent = provisional(project, result, wanted)
-            own, common = order.own_rows(asked, bent), order.rows(n, bent, asked.apart)
+            own, common = order.own_rows(asked, bent), order.rows(n, bent, order.apart(asked))
         second = veiled(plain_rows(project, result, asked.second[: n // asked.every + 1]), asked.second)
         return asked.mixed(own, common, second)[:n]
     if result is None:
@@ -90,6 +92,8 @@ def remark(project: Project, strategy: str | None, where: Filter | None, waiting
     where = where or Filter()
     by = find_strategy(project.choice(strategy=strategy).strategy)
     to_decide = where.verdict in (None, "unlabelled")
+    if to_decide and not waiting and by.asks_again and not where.narrows:
+        return NONE_CHANGED
     if to_decide and not waiting and not (project.verdicts() == -1).any():
         return COMPLETE
     if to_decide and where.narrows and waiting and by.is_random_check:
@@ -149,6 +153,10 @@ class _Order:
         found = [q for q in self.cases(n + len(left_out), bent) if q.node not in left_out][:n]
         return self._drawn(found, self._offers(found), bent)
 
+    def apart(self, asked: Asked) -> Collection[str]:
+        """Cases that are left out: a case to be judged blind is not asked again with what was said of it."""
+        return {*asked.apart, *asked.second} if self._strategy.asks_again else asked.apart
+
     def own_rows(self, asked: Asked, bent: Provisional | None) -> list[QueueRow]:
         """Cases that a lead has given to the analyst; those of the order as they are in it."""
         if not asked.assigned:
@@ -163,7 +171,9 @@ class _Order:
         return [replace(drawn[node_id], assigned_by=by) for node_id, by in asked.assigned.items()]
 
     def cases(self, n: int, bent: Provisional | None) -> list[Query]:
-        """The same as queries."""
+        """The same as queries. Cases to ask again are few and are worked out each time."""
+        if self._strategy.asks_again:
+            return self._work_out(self.result, n, with_audit=False)
         if bent is None or self._strategy.is_random_check:
             return self._open(n)[:n]
         with self.guard:
@@ -321,7 +331,7 @@ class _Order:
         events = [
             event
             for event in self.project.view().current.values()
-            if event.strategy and event.id > since and event.node_id in graph
+            if tells_of_the_queue(event.strategy) and event.id > since and event.node_id in graph
         ]
         return sorted(events, key=lambda event: event.id)
 
@@ -335,7 +345,9 @@ class _Order:
         waiting: Collection[int] = (),
     ) -> list[Query]:
         project, result, info = self.project, self.result, self.result.info
-        allowed = filtered(project, self.where, None, result) if self.where.narrows else None
+        again = self._strategy.asks_again
+        where = replace(self.where, verdict="any") if again else self.where
+        allowed = filtered(project, where, None, result) if where.narrows else None
         return work_out(
             project.graph,
             Scored(info.id, info.seed, info.basis, ranking.scores, result.embedding, ranking.order),
@@ -350,6 +362,7 @@ class _Order:
             moment=project.view().last_id,
             begun=begun,
             waiting=waiting,
+            changed=changed_cases(project, result) if again else (),
         )
 
     def _drawn(self, queries: list[Query], offers: list[int], bent: Provisional | None) -> list[QueueRow]:

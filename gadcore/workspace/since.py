@@ -12,7 +12,9 @@ import pandas as pd
 
 from gadcore.errors import InputError
 from gadcore.graph.changes import read_touched
+from gadcore.loop.pool import Changed
 from gadcore.records.versions import VersionInfo
+from gadcore.store import Result
 from gadcore.workspace.conditions import Mask
 from gadcore.workspace.project import DERIVED, Project
 
@@ -82,18 +84,39 @@ def _mask(project: Project, found: Sequence[Touch]) -> Mask:
 def changed_since_verdict(project: Project) -> list[str]:
     """Nodes with a verdict that an update has touched since."""
     current = project.view().current
+    return [node_id for node_id, event in current.items() if _of_node(_after(project, event.at), node_id)]
+
+
+def changed_cases(project: Project, result: Result) -> list[Changed]:
+    """The same, with how much each has changed; ``result`` is the run whose ranks are those of now."""
+    key = ("changed cases", project.version_key, result.info.id)
+    return project.label_state().once(key, lambda: _changed_cases(project))
+
+
+def _changed_cases(project: Project) -> list[Changed]:
+    current, graph = project.view().current, project.graph
     return [
-        node_id
-        for node_id, event in current.items()
-        if any(node_id in touch.nodes.index for touch in _after(project, event.at))
+        _changed(project, node_id, _of_node(_after(project, current[node_id].at), node_id))
+        for node_id in changed_since_verdict(project)
+        if node_id in graph and current[node_id].verdict is not None
     ]
+
+
+def _changed(project: Project, node_id: str, found: Sequence[Touch]) -> Changed:
+    rows, node = [touch.nodes.loc[node_id] for touch in found], project.node(node_id)
+    came, links = sum(int(row["links"]) for row in rows), project.graph.links
+    has = len(project.graph.neighbours(node)[0]) if links is None else len(links.of(node))
+    return Changed(node, came, max(0, has - came), int(rows[0]["rank"]), news_of(project, node_id))
+
+
+def _of_node(found: Sequence[Touch], node_id: str) -> list[Touch]:
+    return [touch for touch in found if node_id in touch.nodes.index]
 
 
 def news_of(project: Project, node_id: str) -> str:
     """What came since the verdict on a node, or with the last update; "" for nothing."""
     event = project.view().current.get(node_id)
-    found = _after(project, event.at) if event else touches(project)[-1:]
-    found = [touch for touch in found if node_id in touch.nodes.index]
+    found = _of_node(_after(project, event.at) if event else touches(project)[-1:], node_id)
     if not found:
         return ""
     rows = [touch.nodes.loc[node_id] for touch in found]

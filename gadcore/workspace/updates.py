@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,22 @@ def read_for(
     as_of: str = "",
 ) -> Update:
     """Read files as the next version of a project's graph; nothing is stored."""
+    day = checked_day(as_of)
     graph, known = project.graph, truth_of(project, project.version)
     reading = read_update(graph, known, path, edges, way=way, mapping=mapping, settings=project.settings)
     report = project.store.folders.report(project.id, project.version)
     labelled = project.view().current
     changes = told_changes(graph, reading.graph, labelled, (report, reading.report))
     edge_path = None if edges is None else Path(edges)
-    return Update(reading, changes, project.version, way, Path(path), edge_path, mapping, as_of)
+    return Update(reading, changes, project.version, way, Path(path), edge_path, mapping, day)
+
+
+def checked_day(as_of: str) -> str:
+    """A day as it is kept, "" for none; InputError for anything else."""
+    try:
+        return as_of and date.fromisoformat(as_of).isoformat()
+    except ValueError:
+        raise InputError(f"data as of {as_of!r}", "a day such as 2025-06-02") from None
 
 
 def store_update(

@@ -32,7 +32,7 @@ from gadcore.records.versions import Changes
 from gadcore.settings import Settings
 from gadcore.store import LIVE, open_store
 from gadcore.store.schema import now
-from gadcore.workspace.updates import Update
+from gadcore.workspace.updates import Update, checked_day
 
 _STALE = 24 * 3600.0  # seconds after which a forgotten upload is thrown away
 _TOKEN = re.compile(r"[0-9a-f]{16}")
@@ -108,8 +108,9 @@ class Incoming:
 
     def start_update(self, project_id: str, way: str, as_of: str) -> None:
         """Have the files read as the next version of a project's graph."""
+        day = checked_day(as_of)
         self.forget()
-        self.write(update={"project": project_id, "way": way, "as_of": as_of})
+        self.write(update={"project": project_id, "way": way, "as_of": day})
         asked = {"folder": str(self.folder), "source": self.source, "way": way}
         self.write(job=ask.ask(self.settings, "updating", asked, project_id))
 

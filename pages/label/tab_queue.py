@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 from gadcore.records import QueueBasis, QueueRow, as_json
-from gadcore.workspace import Filter, Workspace, preferred_strategy
+from gadcore.workspace import STRATEGIES, Filter, Workspace, preferred_strategy
 from gadcore.workspace.cases import TAKEN
 
 ROWS = 60  # rows of a new queue, and rows added when few are left
@@ -47,7 +47,8 @@ class TabQueue:
     @property
     def reviewing(self) -> bool:
         """Whether the queue shows nodes that have a verdict."""
-        return self.where.verdict != "unlabelled"
+        again = self.strategy in STRATEGIES and STRATEGIES[self.strategy].asks_again
+        return again or self.where.verdict != "unlabelled"
 
     def begin(self, workspace: Workspace, analyst: str) -> None:
         """Take a new order from its top."""
@@ -130,6 +131,7 @@ class TabQueue:
             "version": self.version,
             "strategy": self.strategy,
             "where": asdict(self.where),
+            "reviewing": self.reviewing,
             "complete": self.complete,
             "basis": as_json(basis),
             "remark": workspace.cases.remark(len(open_), strategy=self.strategy, where=self.where),

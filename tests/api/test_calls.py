@@ -83,6 +83,8 @@ def test_pages_of_the_queue_follow_on_one_another(served, analyst: Program) -> N
     assert len(set(ids)) == 6
     assert all(row["offer"] for row in both["items"])
     assert analyst.get(f"{served.path}/queue", verdict="anomalous", limit=200)["next"] is None
+    assert analyst.get(f"{served.path}/queue", since="last")["items"] == []  # nothing was added yet
+    assert "'last'" in analyst.get(f"{served.path}/queue", 422, since="yesterday")["detail"]
 
 
 def test_scores_come_by_rank_and_by_node(served, analyst: Program) -> None:
@@ -205,6 +207,7 @@ def test_a_file_becomes_a_project_in_four_calls_and_a_later_one_a_version(
     assert caller.get(path, 404)
 
     base, later = "/projects/from a file", hand_in(caller, 150)
+    assert caller.post(f"{base}/updates", {"upload_id": later["upload_id"], "as_of": "yesterday"}, 422)
     begun = caller.post(f"{base}/updates", {"upload_id": later["upload_id"], "way": "replace"}, 202)
     assert caller.post(f"{base}/versions", {"update_id": begun["update_id"]}, 422)
     carry_out(store, settings, store.jobs.queued(["updating"])[0].id)

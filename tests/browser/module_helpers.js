@@ -18,7 +18,7 @@ globalThis.chance = (seed) => () => {
 };
 globalThis.row = (node_id, more = {}) => ({ node_id, name: node_id, rank: 1, inclusion_probability: null, strategy: "top", ...more });
 globalThis.queue = (nodes, more = {}) => ({
-  key: "q-1", version: 1, where: { verdict: "unlabelled" }, basis: { run: 1, verdicts: 0 }, merge: false,
+  key: "q-1", version: 1, where: { verdict: "unlabelled" }, reviewing: false, basis: { run: 1, verdicts: 0 }, merge: false,
   rows: nodes.map((node) => (typeof node === "string" ? row(node) : node)), ...more,
 });
 globalThis.standing = (ScreenState, nodes, at, more = {}) => {

@@ -12,7 +12,7 @@ from gadcore.errors import GadError
 from gadcore.graph import make_graph
 from gadcore.graph.labels import Labels
 from gadcore.loop.geometry import distinct, farthest_first, medoids
-from gadcore.loop.pool import BATCH
+from gadcore.loop.pool import BATCH, Changed
 from gadcore.loop.strategies import (
     AUDIT_SHARE,
     DEFAULT,
@@ -54,7 +54,7 @@ def test_every_strategy_gives_open_nodes_once_with_a_reason(name, cold, pool):
     queries = STRATEGIES[name].select(pool, 20, rng())
     nodes = [query.node for query in queries]
     assert len(set(nodes)) == len(nodes) <= 20
-    assert len(nodes) == 20 or name == "ring"
+    assert len(nodes) == 20 or name in ("ring", "again")
     assert not set(nodes) & set(pool.labels.indices.tolist())
     assert all(query.reason and len(query.reason) < 90 for query in queries)
     assert all(query.strategy == name for query in queries) or name in ("greedy-diverse", "medoids")
@@ -195,7 +195,7 @@ def test_default_follows_a_cold_ranking_if_half_of_its_first_cases_hit(pool, sai
     assert ([query.node for query in queries] == cold.open[:BATCH].tolist()) == followed
 
 
-@pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "audit"])
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name not in ("audit", "again")])
 @pytest.mark.parametrize("cold", [False, True])
 def test_batch_holds_no_near_duplicates_unless_asked(name, cold):
     """Eighty nodes on top look the same, far more than a batch of ten can hold."""
@@ -362,3 +362,43 @@ def test_facts_of_strategies():
     assert those("asks_around_anomalies") == {"ring"}
     assert those("is_random_check") == {"audit"}
     assert those("groups") == {"medoids"}
+
+
+def changed(node: int, **facts) -> Changed:
+    return Changed(**{"node": node, "links": 0, "links_before": 20, "rank_before": 0, "news": "n", **facts})
+
+
+def test_again_asks_about_judged_cases_whose_rank_moved_against_the_verdict():
+    pool = Pool(scores=-np.arange(1000.0), labels=Labels(np.array([11, 500]), np.array([12, 600])))
+    pool = replace(
+        pool,
+        changed=[
+            changed(11, rank_before=900),  # normal, and risen to rank 12
+            changed(12, rank_before=900),  # anomalous, and risen: as was said
+            changed(500, rank_before=520),  # hardly moved
+            changed(600, rank_before=100),  # anomalous, and fallen
+        ],
+    )
+    queries = STRATEGIES["again"].select(pool, 10, rng())
+    assert [query.node for query in queries] == [11, 600]
+    assert queue_order(pool, "again", 1, rng()) == queries[:1]
+    nearly = replace(pool, scores=-np.arange(1000.0), changed=[changed(11, rank_before=21)])
+    assert STRATEGIES["again"].select(nearly, 10, rng()) == []  # less than one in a hundred nodes
+
+
+def test_again_asks_about_judged_cases_with_many_new_links():
+    pool = Pool(scores=-np.arange(100.0), labels=Labels(np.arange(4), np.array([], dtype=np.int64)))
+    cases = [
+        changed(0, links=9),
+        changed(1, links=10),
+        changed(2, links=4, links_before=1),
+        changed(3, links=41, news="41 payments since"),
+    ]
+    queries = STRATEGIES["again"].select(replace(pool, changed=cases), 10, rng())
+    assert [(query.node, query.reason) for query in queries] == [(3, "41 payments since"), (1, "n")]
+
+
+def test_again_asks_when_everything_is_judged():
+    pool = Pool(scores=-np.arange(10.0), labels=Labels(np.arange(5), np.arange(5, 10)))
+    again = replace(pool, changed=[changed(3, links=30)])
+    assert [query.node for query in queue_order(again, "again", 5, rng())] == [3]

@@ -386,3 +386,9 @@ def test_cases_for_a_second_opinion_follow_the_analyst(tab, workspace) -> None:
     assert [row["node_id"] for row in queue["rows"]] == ["n002"]
     tab.analyst = "bo"
     assert [row["node_id"] for row in tab.say()["queue"]["rows"]] == ["n001"]
+
+
+def test_an_order_that_asks_again_is_a_review_of_cases_with_a_verdict(tab) -> None:
+    where = {"verdict": "unlabelled"}
+    assert not tab.say(tab.event("order", strategy="top", where=where))["queue"]["reviewing"]
+    assert tab.say(tab.event("order", strategy="again", where=where))["queue"]["reviewing"]

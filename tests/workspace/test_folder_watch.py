@@ -85,3 +85,36 @@ def test_what_cannot_be_taken_is_put_aside_with_the_reason(bank: Workspace, inbo
 def test_there_must_be_a_folder(bank: Workspace, inbox: Path) -> None:
     with pytest.raises(InputError, match="no folder"):
         FolderWatch(bank, inbox / "elsewhere")
+
+
+def test_what_is_put_aside_never_takes_the_place_of_another(bank: Workspace, inbox: Path) -> None:
+    watch = FolderWatch(bank, inbox)
+    for text in ("neither", "nor"):
+        (inbox / "odd.csv").write_text(text, encoding="utf-8")
+        list(watch.look())
+        assert [found.version for found in watch.look()] == [None]
+    aside = inbox / "aside"
+    assert [(aside / name).read_text(encoding="utf-8") for name in ("odd.csv", "odd-2.csv")] == [
+        "neither",
+        "nor",
+    ]
+    assert (aside / "odd-2.csv.reason.txt").exists()
+
+
+def test_a_file_that_goes_away_meanwhile_is_left_alone(
+    bank: Workspace, inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch, path = FolderWatch(bank, inbox), table_file(inbox / "payments.csv", payments()[:2])
+    list(watch.look())
+    monkeypatch.setattr("gadcore.workspace.folder_watch._has_links", lambda path, source: path.unlink())
+    assert list(watch.look()) == []
+    assert not (inbox / "aside").exists()
+    assert not path.exists()
+
+
+def test_what_only_looks_like_a_day_is_none(bank: Workspace, inbox: Path) -> None:
+    watch = FolderWatch(bank, inbox)
+    table_file(inbox / "payments_2025-13-45.csv", payments()[:2].assign(amount="5"))
+    list(watch.look())
+    assert [found.version for found in watch.look()] == [2]
+    assert bank.data.versions()[-1].as_of == ""

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gadcore.errors import InputError, NotAllowed, NotFound
@@ -208,6 +209,42 @@ def test_a_card_tells_what_came_since_the_verdict_and_such_cases_can_be_asked_ag
     assert again <= set(ranked.verdicts.current())
     ranked.verdicts.record("A009", "normal")
     assert ranked.cases.card("A009").news == ""
+
+
+def test_cases_that_changed_much_are_asked_again_until_they_are_judged(
+    ranked: Workspace, tmp_path: Path
+) -> None:
+    assert ranked.cases.queue(strategy="again") == []
+    assert "changed much" in ranked.cases.remark(0, strategy="again")
+    links = payments()[:60].assign(source="A009", target=[f"A{k:03d}" for k in range(10, 70)])
+    one = payments()[:1].assign(source="A018", target="A022")
+    file = table_file(tmp_path / "payments_3.csv", pd.concat([links, one]))
+    ranked.data.store(ranked.data.preview(file))
+    rows = {row.node_id: row for row in ranked.cases.queue(strategy="again")}
+    assert rows["A009"].reason == ranked.cases.card("A009").news
+    assert rows["A009"].verdict == "anomalous"
+    assert rows.keys() < set(ranked.verdicts.current())  # not all that were touched
+    few = ranked.cases.queue(strategy="again", where=Filter(text="A009"))
+    assert [row.node_id for row in few] == ["A009"]
+    event = ranked.verdicts.record("A009", "normal", offer=rows["A009"].offer)
+    assert event.strategy == "again"
+    assert "A009" not in {row.node_id for row in ranked.cases.queue(strategy="again")}
+    assert ranked.cases.queue(n=5)  # the usual order goes on
+
+
+def test_a_case_that_is_to_be_judged_blind_is_not_asked_again(ranked: Workspace, tmp_path: Path) -> None:
+    links = payments()[:60].assign(source="A009", target=[f"A{k:03d}" for k in range(10, 70)])
+    ranked.data.store(ranked.data.preview(table_file(tmp_path / "payments_3.csv", links)))
+    ranked.set_preference("overlap", 1.0)
+    blind = set(ranked.cases.second_opinions(analyst="bob"))
+    assert "A009" in blind
+    rows = ranked.cases.queue(n=90, strategy="again", analyst="bob")
+    assert [row.reason for row in rows if row.node_id in blind and row.reason.startswith("judged")] == []
+
+
+def test_the_day_of_the_data_must_be_one(ranked: Workspace, files: dict[str, Path]) -> None:
+    with pytest.raises(InputError, match="a day such as"):
+        ranked.data.preview(files["accounts_2"], as_of="yesterday")
 
 
 def test_an_update_for_a_version_that_is_past_is_refused(ranked: Workspace, files: dict[str, Path]) -> None:

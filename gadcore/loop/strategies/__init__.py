@@ -15,6 +15,7 @@ import numpy as np
 from gadcore.errors import UsageError
 from gadcore.loop.geometry import diversity_basis
 from gadcore.loop.pool import DIAL, Pool, Query, QueryStrategy, Random
+from gadcore.loop.strategies.again import Again
 from gadcore.loop.strategies.diverse import GreedyDiverse, Medoids, Ring
 from gadcore.loop.strategies.ranked import Bisection, Top, Uncertainty
 from gadcore.loop.strategies.sampling import Audit
@@ -24,7 +25,7 @@ AUDIT_SHARE = 0.15
 
 STRATEGIES: dict[str, QueryStrategy] = {
     strategy.name: strategy
-    for strategy in (GreedyDiverse(), Top(), Uncertainty(), Bisection(), Medoids(), Audit(), Ring())
+    for strategy in (GreedyDiverse(), Top(), Uncertainty(), Bisection(), Medoids(), Audit(), Ring(), Again())
 }
 
 
@@ -33,6 +34,11 @@ def find_strategy(name: str) -> QueryStrategy:
     if name not in STRATEGIES:
         raise UsageError(f"There is no query strategy {name!r}. Expected one of: {', '.join(STRATEGIES)}.")
     return STRATEGIES[name]
+
+
+def tells_of_the_queue(strategy: str) -> bool:
+    """Whether a verdict on a case of this strategy says if the queue finds anything: the case was open."""
+    return bool(strategy) and not (strategy in STRATEGIES and STRATEGIES[strategy].asks_again)
 
 
 def preferred_strategy(stored: object) -> str:
@@ -51,13 +57,15 @@ def queue_order(
     """The queue as shown: the strategy's cases with a random audit case in between.
 
     Audit cases are spread evenly at random offsets. Nodes ``waiting`` in the queue already come again only
-    where they are drawn.
+    where they are drawn. A strategy that asks again has its cases alone.
     """
     chosen = find_strategy(strategy)
     rng = np.random.default_rng(pool.seed) if rng is None else rng
     if chosen.is_random_check:
         drawn = chosen.select(pool, n + len(waiting), rng)
         return [query for query in drawn if query.node not in waiting][:n]
+    if chosen.asks_again:
+        return chosen.select(pool, n, rng)
     n = min(n, len(pool.open) - len(waiting))
     slots = _audit_slots(n, audit_share, rng)
     audit = STRATEGIES[Audit.name].select(pool, len(slots), rng)
@@ -95,4 +103,5 @@ __all__ = [
     "interleave",
     "preferred_strategy",
     "queue_order",
+    "tells_of_the_queue",
 ]

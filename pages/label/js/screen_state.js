@@ -49,7 +49,7 @@ export class ScreenState {
   /** The queue as the server orders it. A new order counts from its top, and leaves the current case alone. */
   setQueue(queue) {
     this.which = queue.where.verdict;
-    this.reviewing = this.which !== "unlabelled";
+    this.reviewing = queue.reviewing;
     this.basis = queue.basis;
     this.choice = queue.choice; // how cases are chosen
     this.remark = queue.remark; // what there is to say of the queue besides its rows
