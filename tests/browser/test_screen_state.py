@@ -39,7 +39,7 @@ def test_cases_come_from_below_then_from_above_and_only_undecided_ones(run: Run)
         """
         const state = standing(m.ScreenState, ["a", "b", "c", "d"], "c");
         state.give(["d"], "unsure", 1);
-        const reviewed = standing(m.ScreenState, ["a", "b", "c"], "a", { where: { verdict: "normal" }, reviewing: true });
+        const reviewed = standing(m.ScreenState, ["a", "b", "c"], "a", { reviewing: true });
         reviewed.labels.set("b", "normal");
         const steps = [state.neighbourInQueue(1), state.neighbourInQueue(-1), state.neighbourInQueue(-9)];
         const [coming, one, waiting] = [state.coming(9), state.coming(1), state.waiting()];
