@@ -29,9 +29,8 @@ class LocalWorkers:
 
         try:
             self._cluster.close(timeout=5)
-        except (
-            KeyError
-        ):  # Dask heard of the end of a worker that it never met; by then all processes have ended
+        except KeyError:
+            # Dask heard of the end of a worker that it never met; by then all its processes have ended.
             self._cluster.status = Status.closed
             self._cluster.close(timeout=5)
 
