@@ -39,8 +39,8 @@ def on_four(
     change = np.zeros(len(time) + 1, np.int64)
     there, back = np.full((n, 4), -1.0), np.full((n, 4), -1.0)  # of c: the best ways from a and to a
     left, met = np.zeros(n // 8 + 1, np.uint8), np.zeros(n // 8 + 1, np.uint8)  # bits; they stay close by
-    ways = np.empty((_most(start, ends, followed), 2), np.int32)  # kept of a: two pairs each
-    in_ways = np.empty((_most(in_start, in_ends, followed), 2), np.int32)
+    ways = np.empty((_most(start, ends, followed), 2), ends.dtype)  # kept of a: two pairs each
+    in_ways = np.empty((_most(in_start, in_ends, followed), 2), ends.dtype)
     for a in range(n):
         marked = _mark(left, in_ways, in_start, in_ends, in_times, followed, a, _first(start, times, a))
         count = _reach(left, met, there, ways, start, ends, times, begin, time, followed, a)

@@ -12,13 +12,12 @@ Array = Any  # of numpy; a compiled loop takes whatever type it is given
 
 
 @compiled
-def by_key(keys: Array, n: int) -> Array:
-    """Rows in the order of their keys, equal ones as they stand; keys are below n."""
+def by_key(keys: Array, n: int, order: Array) -> Array:
+    """Rows in the order of their keys, equal ones as they stand; keys are below n. ``order`` is filled."""
     place = np.zeros(n + 1, np.int64)
     for key in keys:
         place[key + 1] += 1
     place = np.cumsum(place)
-    order = np.empty(len(keys), np.int32)
     for row in range(len(keys)):
         order[place[keys[row]]] = row
         place[keys[row]] += 1
@@ -26,10 +25,15 @@ def by_key(keys: Array, n: int) -> Array:
 
 
 @compiled
-def counterparties(start: Array, ends: Array, in_start: Array, in_ends: Array) -> tuple[Array, Array]:
-    """Fields of ``Linked``: of each node those it sends to and those it receives from, merged."""
+def counterparties(
+    start: Array, ends: Array, in_start: Array, in_ends: Array, linked: Array
+) -> tuple[Array, Array]:
+    """Fields of ``Linked``: of each node those it sends to and those it receives from, merged.
+
+    ``linked`` has room for two rows of each pair, and is filled.
+    """
     n = len(start) - 1
-    begin, linked = np.zeros(n + 1, np.int64), np.empty((2 * len(ends), 3), np.int32)
+    begin = np.zeros(n + 1, np.int64)
     at = 0
     for u in range(n):
         i, j = start[u], in_start[u]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gadcore.derive.sides import changes
 from gadcore.graph import Links
 from gadcore.graph.links import Codes, Numbers, Rows
+
+SMALL = 2**31  # numbers below it fit into int32
+
+
+def numbers_below(count: int) -> type[np.signedinteger[Any]]:
+    """The smallest type that holds the numbers of so many rows."""
+    return np.int32 if count <= SMALL else np.int64
 
 
 class Ways(NamedTuple):
@@ -54,15 +61,20 @@ class Pairs:
     def counts(self) -> Rows:
         return np.diff(self.begin)
 
+    @property
+    def _number(self) -> type[np.signedinteger[Any]]:
+        """The type of numbers of pairs, and of their two rows in ``linked``."""
+        return numbers_below(2 * len(self.source))
+
     @cached_property
     def out(self) -> Ways:
-        return self._ways(np.arange(len(self.source), dtype=np.int32), self.source, self.target)
+        return self._ways(np.arange(len(self.source), dtype=self._number), self.source, self.target)
 
     @cached_property
     def into(self) -> Ways:
         from gadcore.derive.pair_loops import by_key
 
-        order = by_key(self.target, self.n)
+        order = by_key(self.target, self.n, np.empty(len(self.target), self._number))
         return self._ways(order, self.target[order], self.source[order])
 
     def _ways(self, pair: Codes, node: Codes, other: Codes) -> Ways:
@@ -76,7 +88,8 @@ class Pairs:
         """Made anew each time: it is as large as the pairs, and needed once."""
         from gadcore.derive.pair_loops import counterparties
 
-        return Linked(*counterparties(self.out.start, self.out.ends, self.into.start, self.into.ends))
+        room = np.empty((2 * len(self.source), 3), self._number)
+        return Linked(*counterparties(self.out.start, self.out.ends, self.into.start, self.into.ends, room))
 
 
 def _starts(node: Codes, n: int) -> Rows:

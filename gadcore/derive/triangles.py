@@ -24,7 +24,7 @@ def triangles(
     """
     up, upward = _upward(start, linked)
     found, change = np.zeros(len(start) - 1), np.zeros(len(time) + 1, np.int64)
-    edge = np.full(len(start) - 1, -1, np.int32)  # of the corner's counterparties: the edge to them
+    edge = np.full(len(start) - 1, -1, linked.dtype)  # of the corner's counterparties: the edge to them
     for u in range(len(found)):
         last = min(up[u + 1], up[u] + reach)
         for i in range(up[u], last):
@@ -52,7 +52,7 @@ def _upward(start: Array, linked: Array) -> tuple[Array, Array]:
     Where those of a node begin; the edge and its end.
     """
     n, at = len(start) - 1, 0
-    up, upward = np.zeros(n + 1, np.int64), np.empty((len(linked) // 2, 2), np.int32)
+    up, upward = np.zeros(n + 1, np.int64), np.empty((len(linked) // 2, 2), linked.dtype)
     for u in range(n):
         own = start[u + 1] - start[u]
         for edge in range(start[u], start[u + 1]):

@@ -113,3 +113,14 @@ def test_a_node_that_sends_ten_thousand_times_is_followed_link_by_link() -> None
 def test_counterparties_of_a_week_slide_with_it() -> None:
     rows = [(0, 1, 0, 1), (0, 2, 6 * 24, 1), (0, 3, 7 * 24, 1), (0, 1, 8 * 24, 1), (0, 4, 30 * 24, 1)]
     assert column(transfers(*rows), "times", "week_partners_out")[0] == 3
+
+
+def test_pairs_beyond_32_bits_are_numbered_in_64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a lower limit the same columns come from wide numbers."""
+    rng = np.random.default_rng(0)
+    links = transfers(*((*rng.integers(0, 6, 2), rng.integers(0, 30), 1.0) for _ in range(35)), n=6)
+    narrow = {key: own.tolist() for key, own in structure.values(links)}
+    monkeypatch.setattr("gadcore.derive.pairs.SMALL", 4)
+    pairs = Pairs.of(links)
+    assert {part.dtype for part in (pairs.out.ends, pairs.into.ends, pairs.linked().ends)} == {np.dtype("i8")}
+    assert {key: own.tolist() for key, own in structure.values(links)} == narrow
