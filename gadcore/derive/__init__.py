@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gadcore.derive import amounts, counts, kinds, passing, structure, times, unusual
+from gadcore.derive import amounts, counts, kinds, passing, structure, times, unusual_amounts
 from gadcore.derive.column import Derived, DerivedColumn, Values
 from gadcore.graph import LinkMeaning, Links
 
@@ -28,7 +28,7 @@ class ColumnGroup:
 GROUPS = {
     "counts": ColumnGroup(counts.offered, counts.values),
     "amounts": ColumnGroup(amounts.offered, amounts.values),
-    "unusual": ColumnGroup(unusual.offered, unusual.values),
+    "unusual": ColumnGroup(unusual_amounts.offered, unusual_amounts.values),
     "times": ColumnGroup(times.offered, times.values),
     "passing": ColumnGroup(passing.offered, passing.values),
     "kinds": ColumnGroup(kinds.offered, kinds.values),

@@ -12,7 +12,7 @@ depend on sizes alone, so that results are the same to the last bit wherever the
 from __future__ import annotations
 
 from gadcore.engine.blocks import ROWS, Csr, part_of, row_blocks, rows_of
-from gadcore.engine.files import kept, kept_all
+from gadcore.engine.kept_arrays import kept, kept_all
 from gadcore.engine.places import LOCAL, each, engine_at, fill
 
 __all__ = [

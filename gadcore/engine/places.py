@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from gadcore.engine.files import Array, FileArray, opened, portable, release
+from gadcore.engine.kept_arrays import Array, FileArray, opened, portable, release
 from gadcore.errors import RunError
 
 LOCAL = "local"

@@ -26,9 +26,9 @@ import pyarrow.compute as pc
 from gadcore.errors import InputError
 from gadcore.ingest import spellings
 from gadcore.ingest.cells import MISSING, Cells, as_cells, coded
+from gadcore.ingest.dates import DAY_FIRST, MONTH_FIRST, read_dates
 from gadcore.ingest.graph_parts import counted
 from gadcore.ingest.numbers import NumberColumn, read_numbers
-from gadcore.ingest.times import DAY_FIRST, MONTH_FIRST, read_dates
 
 ENCODED = ("boolean", "number", "date", "tags", "text", "category")
 _BOOLEANS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("1.0", "0.0"))

@@ -9,11 +9,11 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from gadcore.ingest.cells import Cells, as_cells, without_missing
+from gadcore.ingest.dates import read_dates
 from gadcore.ingest.graph_parts import Table
 from gadcore.ingest.link_times import read_times, sampled
 from gadcore.ingest.names import named_like
 from gadcore.ingest.numbers import MONEY, read_numbers
-from gadcore.ingest.times import read_dates
 
 _SHARE = 0.8  # of the cells must fit before a name is believed
 _LOOKED_INTO = 1_000  # columns whose content is looked at where no name tells

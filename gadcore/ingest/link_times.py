@@ -12,10 +12,10 @@ import pandas as pd
 from gadcore.graph.links import CLOCK, DATES, DAY, STEPS
 from gadcore.ingest.cells import as_cells
 from gadcore.ingest.column_kinds import Place, unread_note
+from gadcore.ingest.dates import TimeColumn, read_clock, read_dates, read_time_numbers
 from gadcore.ingest.graph_parts import counted
 from gadcore.ingest.names import words_of
 from gadcore.ingest.numbers import is_typed_number, numbers_of, read_numbers
-from gadcore.ingest.times import TimeColumn, read_clock, read_dates, read_time_numbers
 
 _SAMPLE = 2_000  # cells that show whether a column holds numbers or dates
 _STEP_WORDS = {"step", "steps", "tick", "round", "schritt", "etape", "paso"}

@@ -9,8 +9,8 @@ from sqlalchemy import Row
 
 from gadcore.errors import RunError
 from gadcore.jobs import workers
-from gadcore.jobs.kinds import KINDS
 from gadcore.jobs.lost import end_if_lost
+from gadcore.jobs.registry import KINDS
 from gadcore.settings import Settings
 from gadcore.store import LIVE, open_store
 

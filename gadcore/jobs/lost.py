@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from gadcore.jobs.kinds import KINDS
+from gadcore.jobs.registry import KINDS
 from gadcore.store import HOST, Store, is_held, read_holder
 from gadcore.store.schema import now
 

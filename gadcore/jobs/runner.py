@@ -20,9 +20,9 @@ from typing import Any
 from gadcore import logs
 from gadcore.errors import Cancelled, GadError, NotFound, StoreError
 from gadcore.jobs.kind import Job, Kind, Memory
-from gadcore.jobs.kinds import KINDS
 from gadcore.jobs.lost import STOPPED, end_if_lost
 from gadcore.jobs.pulse import Pulse
+from gadcore.jobs.registry import KINDS
 from gadcore.jobs.sweeping import sweep
 from gadcore.jobs.workers import pass_on, stop_file, wake_file, worker_lock
 from gadcore.settings import Settings, child_environment

@@ -14,7 +14,7 @@ from gadcore.studies.harness import Row, load_rows
 from gadcore.studies.temporal import AS_IT_WAS, BUDGET, RANDOM_SPLIT, RETRAINED, WAYS
 from pages.benchmark.measurements import command_of, not_measured, source_of
 from pages.common import palette, state
-from pages.common.figures import show, tidy
+from pages.common.run_figures import show, tidy
 
 ROWS = "temporal.jsonl"
 _LOOKS = {

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from pages.benchmark.measurements import METRICS, SWEPT, by_graph, splits_said
 from pages.common import palette, state
-from pages.common.figures import show, tidy
+from pages.common.run_figures import show, tidy
 
 T = TypeVar("T")
 Panel = tuple[str, Sequence[Any]]  # title, traces

@@ -18,7 +18,7 @@ from gadcore.studies.sessions import ENTROPY, PLAIN, RANDOM, UNCHECKED
 from gadcore.workspace import DEFAULT
 from pages.benchmark.measurements import command_of, not_measured, source_of
 from pages.common import palette, state
-from pages.common.figures import show, tidy
+from pages.common.run_figures import show, tidy
 
 SESSIONS = "loop.jsonl"
 FIGURES = {"found": "Anomalies found", "auc": "Held-out AUC", "ap": "Held-out average precision"}

@@ -14,7 +14,7 @@ from gadcore.studies.harness import NAMED
 from gadcore.studies.markdown import std
 from pages.benchmark.charts import grid_figure, metric_choice
 from pages.benchmark.measurements import METRICS, TABLES, mean_spread, not_measured, result_file, splits_said
-from pages.common.figures import show
+from pages.common.run_figures import show
 
 EXTENSIONS = "extensions.jsonl"
 PLAIN, INDUCTIVE = "as in the tables", "inductive"

@@ -14,8 +14,8 @@ from gadcore.records import RunInfo
 from gadcore.workspace import Estimate, Workspace, advice, estimates, same_labels
 from pages.benchmark.charts import spread_dots
 from pages.common import palette
-from pages.common.figures import show, tidy
 from pages.common.page import LABEL, errors_shown
+from pages.common.run_figures import show, tidy
 from pages.train.form import DEFAULT_MODEL, missing_labels
 from pages.train.runs import progress_text, title_of
 

@@ -30,8 +30,8 @@ from pages.benchmark.measurements import (
 )
 from pages.benchmark.paper_figures import show_embeddings, show_sweeps, show_times
 from pages.common import palette
-from pages.common.figures import show, tidy
 from pages.common.page import section
+from pages.common.run_figures import show, tidy
 
 Published = Mapping[tuple[str, str], tuple[float, float]]  # (graph, method) -> mean, std in per cent
 

@@ -16,7 +16,7 @@ from gadcore.studies.published import TRAINING_SECONDS
 from pages.benchmark.charts import COLUMNS, choice, metric_choice, panels_figure, show_curve
 from pages.benchmark.measurements import by_graph, command_of, not_measured, result_file, rows_in, source_of
 from pages.common import palette
-from pages.common.figures import Array, show, tidy
+from pages.common.run_figures import Array, show, tidy
 
 STUDY = "figures"
 SWEEPS, EMBEDDINGS, TIMES = "figures.jsonl", "embeddings.jsonl", "times.jsonl"

@@ -18,8 +18,8 @@ from gadcore.workspace import DEFAULT, Workspace
 from pages.benchmark.discovery import FIGURES, by_chance, discovery_figure
 from pages.common import palette, state
 from pages.common.audit_words import counted
-from pages.common.figures import show
 from pages.common.page import HOME, errors_shown
+from pages.common.run_figures import show
 from pages.home.projects import literal, open_project
 
 MISTAKES = palette.UNSURE  # no strategy has this colour

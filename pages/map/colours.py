@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pages.common import palette
-from pages.common.figures import Array
+from pages.common.run_figures import Array
 
 VERDICT_TITLE = "verdict"
 _MOVEMENT_SCALE = [(0.0, palette.NORMAL), (0.5, "#B9BEC4"), (1.0, palette.ANOMALOUS)]

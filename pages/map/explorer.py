@@ -15,10 +15,10 @@ from gadcore.graph import Graph
 from gadcore.records import RunInfo
 from gadcore.workspace import Result, Workspace
 from pages.common import state
-from pages.common.figures import MAX_POINTS, Array
 from pages.common.page import LABEL, TRAIN, errors_shown, info
+from pages.common.run_figures import MAX_POINTS, Array
 from pages.label.linked_map import LAYOUTS, seen_verdicts
-from pages.map import colours, views
+from pages.map import colours, embedding_figures
 from pages.map.figure import MapFigure, map_figure
 from pages.map.panel import panel
 from pages.map.selection import Selection, chosen_rows, is_click
@@ -156,7 +156,9 @@ def _figure(
         if result.radius is None:
             st.info("This run's model has no centre c, so there is no hypersphere to show.")
             return None
-        return views.radius_figure(result.radius, positions, percentile, verdicts, names, height=HEIGHT)
+        return embedding_figures.radius_figure(
+            result.radius, positions, percentile, verdicts, names, height=HEIGHT
+        )
     if look.view == "before" and look.before is not None:
         return _before_after(workspace, result, look, positions, verdicts, names)
     # the same figure as long as these are the same: see Selection.rings
@@ -183,7 +185,9 @@ def _before_after(
         return None
     percentiles = earlier.percentile, result.percentile
     titles = f"Run {run.number}", f"Run {result.info.number}"
-    return views.before_after_figure(before, after, percentiles, verdicts, names, titles, height=HEIGHT)
+    return embedding_figures.before_after_figure(
+        before, after, percentiles, verdicts, names, titles, height=HEIGHT
+    )
 
 
 def _colouring(

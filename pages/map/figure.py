@@ -16,7 +16,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from pages.common import palette
-from pages.common.figures import MAX_POINTS, Array, plain, tidy
+from pages.common.run_figures import MAX_POINTS, Array, plain, tidy
 from pages.map.colours import VERDICT_TITLE, Colouring, by_score
 
 IntArray = npt.NDArray[np.int64]

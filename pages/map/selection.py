@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadcore.graph import IntArray
-from pages.common.figures import Array
+from pages.common.run_figures import Array
 from pages.map.figure import MapFigure
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from gadcore.records import QueueRow, RunInfo
 from gadcore.workspace import Workspace
-from pages.common.figures import score_scatter, show
 from pages.common.page import errors_shown, info
+from pages.common.run_figures import score_scatter, show
 from pages.home.projects import literal
 from pages.train.runs import title_of
 

@@ -10,8 +10,8 @@ import streamlit as st
 from gadcore.workspace import MEASURED, AuditReport, Interval, Workspace
 from pages.common import palette
 from pages.common.audit_words import counted, since_hit_words
-from pages.common.figures import show, tidy
 from pages.common.page import figure_cards
+from pages.common.run_figures import show, tidy
 
 _LIST = 100  # cases of the list whose precision is shown first
 

@@ -8,8 +8,8 @@ from gadcore.detectors import REGISTRY
 from gadcore.records import RunInfo
 from gadcore.workspace import Workspace, auc_text
 from pages.common import state
-from pages.common.figures import curves_figure, show
 from pages.common.page import errors_shown, info
+from pages.common.run_figures import curves_figure, show
 from pages.home.projects import ago, literal
 
 _STATUS = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gadcore.engine import blocks, files
+from gadcore.engine import blocks, kept_arrays
 from gadcore.graph import Graph, make_graph
 
 
@@ -26,7 +26,7 @@ def in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stored_graph(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """A graph that was opened from a folder, in small blocks, with everything kept that is made of it."""
-    monkeypatch.setattr(files, "LEAST", 0)
+    monkeypatch.setattr(kept_arrays, "LEAST", 0)
     in_small_blocks(monkeypatch)
     random_graph().save(folder)
     return Graph.load(folder)

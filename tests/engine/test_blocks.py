@@ -13,7 +13,16 @@ from gadcore.detectors.plus.counterparties import circles_of
 from gadcore.detectors.plus.graph_cache import GraphCache, leading_directions
 from gadcore.detectors.plus.members.unusual import Scale, attribute_distance, neighbour_residual
 from gadcore.engine import blocks, fill, places
-from gadcore.engine.files import FileArray, file_of, folder_of, kept, kept_all, opened, portable, release
+from gadcore.engine.kept_arrays import (
+    FileArray,
+    file_of,
+    folder_of,
+    kept,
+    kept_all,
+    opened,
+    portable,
+    release,
+)
 from gadcore.graph import Graph
 from tests.engine.small_blocks import in_small_blocks, random_graph, stored_graph
 from tests.linked_graph import random_transfers

@@ -16,8 +16,8 @@ from probe_detector import reading, register, unregister
 
 from gadcore.ingest import read
 from gadcore.jobs import ask, workers
-from gadcore.jobs.kinds import KINDS
 from gadcore.jobs.lost import end_lost
+from gadcore.jobs.registry import KINDS
 from gadcore.jobs.runner import Worker
 from gadcore.jobs.sweeping import sweep
 from gadcore.settings import ROOT, Settings
@@ -36,7 +36,7 @@ if sys.argv[:1] == ["-m"]:
     import time
     from pathlib import Path
     import probe_detector
-    from gadcore.jobs.kinds import KINDS
+    from gadcore.jobs.registry import KINDS
     probe_detector.register()
     def stalling(do):
         def stalled(self, job):

@@ -9,11 +9,11 @@ from sample_workspace import sample_run
 
 from gadcore.records import RunComparison
 from pages.common import palette
-from pages.common.figures import MAX_POINTS, curves_figure, score_scatter
+from pages.common.run_figures import MAX_POINTS, curves_figure, score_scatter
 from pages.map.colours import by_attribute, by_movement, by_score, by_verdict
+from pages.map.embedding_figures import before_after_figure, boundary, most_moved, radius_figure
 from pages.map.figure import map_figure, shown_rows
 from pages.map.selection import Selection, chosen_rows, in_polygon, is_click
-from pages.map.views import before_after_figure, boundary, most_moved, radius_figure
 
 
 def cloud(n: int = 400, labels: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:

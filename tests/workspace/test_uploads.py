@@ -39,7 +39,7 @@ def test_a_look_is_taken_once_and_by_another_process(
 LIMITED = """
 import resource
 import numpy as np
-from gadcore.jobs.kinds import KINDS
+from gadcore.jobs.registry import KINDS
 from gadcore.jobs.runner import _limit
 from gadcore.settings import Settings
 _limit(Settings.from_env(), KINDS["look"])

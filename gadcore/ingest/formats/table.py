@@ -23,12 +23,12 @@ from gadcore.errors import InputError
 from gadcore.graph import IntArray
 from gadcore.graph.mapped import Release, gathered
 from gadcore.ingest.cells import as_cells
+from gadcore.ingest.dates import read_time_numbers
 from gadcore.ingest.formats.file_format import FileFormat, Limits, unreadable
 from gadcore.ingest.graph_parts import Table, counted, shown
 from gadcore.ingest.names import guess_ends, is_bulk_header, neo4j_part, plain_name
 from gadcore.ingest.numbers import read_numbers
 from gadcore.ingest.texts import Text, decoded
-from gadcore.ingest.times import read_time_numbers
 
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _DELIMITERS = (",", "\t", ";", "|")

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from pages.common import palette
-from pages.common.figures import Array, plain
+from pages.common.run_figures import Array, plain
 from pages.map.colours import by_score
 from pages.map.figure import IntArray, MapFigure, Names, bare_axes, density, frame, marks, shown_rows
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from gadcore.ingest.dates import TimeColumn, read_clock, read_dates, read_time_numbers
 from gadcore.ingest.link_times import link_times, read_times
-from gadcore.ingest.times import TimeColumn, read_clock, read_dates, read_time_numbers
 
 
 def column(*cells: str | None, order: str | None = None) -> TimeColumn:
