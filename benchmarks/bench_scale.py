@@ -112,7 +112,6 @@ def _run(name: str, folder: Path) -> dict[str, Any]:
     return {
         "cpu": usage.ru_utime + usage.ru_stime,
         "wall": time.perf_counter() - start,
-        "peak": usage.ru_maxrss / 1024,
         **json.loads(told.splitlines()[-1]),
     }
 

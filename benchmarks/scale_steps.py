@@ -183,15 +183,19 @@ def main(argv: Sequence[str]) -> int:
     name, folder = argv
     start = time.perf_counter()
     figures = STEPS[name](Path(folder))
-    print(json.dumps({**figures, "own MB": _own_memory(), "inside": time.perf_counter() - start}))
+    inside = {"inside": time.perf_counter() - start}
+    print(json.dumps({**figures, "own MB": _memory("RssAnon"), "peak": _memory("VmHWM"), **inside}))
     return 0
 
 
-def _own_memory() -> float:
-    """MB that this process holds beside mapped files, which the system may take back; nan where unknown."""
+def _memory(name: str) -> float:
+    """MB of this process: RssAnon, held beside mapped files; VmHWM, the peak of all. nan where unknown.
+
+    The peak that the parent is told of a child counts what the parent itself held when it started the child.
+    """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
-    held = [line.split()[1] for line in lines if line.startswith("RssAnon:")]
+    held = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
     return int(held[0]) / 1024 if held else float("nan")
 
 
