@@ -20,6 +20,15 @@ def shows(page: Page, node: str) -> None:
     expect(page.locator(f"[data-testid=card][data-node='{node}']")).to_be_visible()
 
 
+def press_on_each(page: Page, key: str, times: int) -> list[str]:
+    """Press a verdict key on one case after the other; gives the cases. Verdicts move those that come."""
+    cases = []
+    for _ in range(times):
+        cases.append(page.locator("[data-testid=card]").get_attribute("data-node") or "")
+        page.keyboard.press(key)
+    return cases
+
+
 def marked(page: Page, node: str, verdict: str) -> None:
     expect(row(page, node).locator(f".rf-chip[data-verdict='{verdict}']")).to_have_count(1)
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .conftest import open_label, part, settled
-from .label_screen import marked, row, rows, shows, verdicts
+from .label_screen import marked, press_on_each, row, rows, shows, verdicts
 
 
 def test_keys_give_verdicts_and_move_on(opened) -> None:
@@ -92,13 +92,11 @@ def test_undo_and_redo_go_on_after_a_reload(opened) -> None:
 
 def test_keys_pressed_just_before_a_reload_are_kept(opened) -> None:
     page, workspace = opened
-    order = rows(page)[:6]
-    for _ in order:
-        page.keyboard.press("n")
+    judged = press_on_each(page, "n", 6)
     page.reload()
     expect(part(page, "counts").locator("[data-count=normal] b")).to_have_text("6")
     settled(page)
-    assert verdicts(workspace) == dict.fromkeys(order, "normal")
+    assert verdicts(workspace) == dict.fromkeys(judged, "normal")
 
 
 def test_keys_are_silent_while_a_note_is_written(opened) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from gadcore.workspace import Workspace
 
 from .conftest import Server, Tabs, open_label, part, settled
-from .label_screen import marked, row, rows, shows, verdicts
+from .label_screen import marked, press_on_each, row, rows, shows, verdicts
 
 
 def test_two_people_see_each_others_labels(tabs, server, project) -> None:
@@ -135,12 +135,11 @@ def test_export_is_one_key_away_and_knows_the_last_verdict(opened) -> None:
 
 def test_links_to_other_pages_wait_for_the_last_verdicts(opened) -> None:
     page, workspace = opened
-    order = rows(page)[:8]
-    for _ in order:
-        page.keyboard.press("n")
+    judged = press_on_each(page, "n", 8)
+    assert len(set(judged)) == 8
     page.get_by_role("link", name="Train").first.click()
     expect(page.get_by_role("heading", name="Train").first).to_be_visible()
-    assert verdicts(workspace) == dict.fromkeys(order, "normal")
+    assert verdicts(workspace) == dict.fromkeys(judged, "normal")
 
 
 def test_all_keys_are_listed(opened) -> None:
