@@ -81,7 +81,7 @@ globalThis.desk = ({ ScreenState, Verdicts }, nodes = ["a", "b", "c", "d"]) => {
   const state = standing(ScreenState, nodes, "a");
   const [events, toasts, asked] = [[], [], []];
   const app = {
-    state, analyst: "ana", blind: false, allowed: () => true, queue: { marked: new Set() }, outbox: { post: (event) => events.push(event) },
+    state, analyst: "ana", blind: false, allowed: () => true, outbox: { post: (event) => events.push(event) },
     card: { reasons: { forget() {} } }, paint() {}, showSelection() {}, open: (node) => state.open(node), next: () => state.open(state.coming(1)[0]),
     dialogs: { toast: (text) => toasts.push(text), ask: (title, text, yes, perform) => asked.push({ title, perform }) },
   };
@@ -94,12 +94,13 @@ globalThis.desk = ({ ScreenState, Verdicts }, nodes = ["a", "b", "c", "d"]) => {
 globalThis.keyboard = (Keys) => {
   const { app, notes } = noted();
   const dialogs = { open: false, keys: null, close: () => notes.push(["closed"]), help: () => notes.push(["help"]) };
-  const queue = { marked: new Set(), mark: (nodes) => notes.push(["mark", nodes]), search: { focus: () => notes.push(["search"]) } };
-  const keys = new Keys(new Proxy({}, { get: (_, name) => ({ dialogs, queue })[name] ?? app[name] }));
+  const state = { marked: new Set() };
+  const queue = { mark: (nodes) => notes.push(["mark", nodes]), search: { focus: () => notes.push(["search"]) } };
+  const keys = new Keys(new Proxy({}, { get: (_, name) => ({ dialogs, queue, state })[name] ?? app[name] }));
   const press = (key, more = {}, target = document.body) => {
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, composed: true, ...more });
     target.dispatchEvent(event);
     return event.defaultPrevented;
   };
-  return { dialogs, queue, keys, press, notes };
+  return { dialogs, state, keys, press, notes };
 };

@@ -96,11 +96,11 @@ def test_an_open_dialog_takes_the_keys_and_escape_closes_it_or_ends_the_selectio
     notes = run(
         "keys",
         """
-        const { press, keys, notes, dialogs, queue } = keyboard(m.Keys);
+        const { press, keys, notes, dialogs, state } = keyboard(m.Keys);
         Object.assign(dialogs, { open: true, keys: { a: () => notes.push(["in the dialog"]) } });
         ["a", "n", "Escape"].forEach((key) => press(key));
         dialogs.open = false;
-        queue.marked.add("x");
+        state.marked.add("x");
         press("Escape");
         keys.stop();
         return notes;

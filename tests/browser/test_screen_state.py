@@ -144,15 +144,15 @@ def test_a_selection_is_one_group_and_one_step_back(run: Run) -> None:
     found = run(
         "verdicts screen_state",
         """
-        const { app, verdicts, events, said, state, toasts } = desk(m);
+        const { verdicts, events, said, state, toasts } = desk(m);
         state.labels.set("b", "normal");
-        app.queue.marked = new Set(["b", "c"]);
+        state.marked = new Set(["b", "c"]);
         verdicts.decide("unsure");
         const [given, current] = [said(), state.current];
         verdicts.undo();
         const undone = said();
         verdicts.redo();
-        return { events, given, current, undone, redone: said(), toasts, marked: app.queue.marked.size };
+        return { events, given, current, undone, redone: said(), toasts, marked: state.marked.size };
         """,
     )
     group, undo, redo = found["events"]

@@ -36,6 +36,26 @@ export class CardPane {
       el("div", { class: "rf-head" }, this.who, this.verdicts, this.reasons.element, this.tabs), this.body);
   }
 
+  /** How many nodes a verdict goes to, where these are several; else 0. */
+  get several() {
+    const { size } = this.app.state.marked;
+    return size > 1 ? size : 0;
+  }
+
+  /** The node that the card is of: the one in hand; null where several are. */
+  shownNode() {
+    return this.several ? null : this.app.state.inHand;
+  }
+
+  /** Where the card is not of the case: what verdicts go to, and the way back. */
+  wayBack() {
+    const { current, inHand } = this.app.state;
+    if (!current || (!this.several && inHand === current)) return null;
+    const to = this.several ? "A verdict goes to all of them." : "A verdict goes to this node.";
+    return el("div", { class: "rf-way-back", "data-testid": "way-back" }, to,
+      button("rf-link", () => this.app.back(), { title: "Esc or B" }, `Back to ${this.app.nameOf(current)}`));
+  }
+
   choose(tab) {
     this.tab = this.tab === tab && tab !== "card" ? "card" : tab;
     this.draw();
@@ -53,7 +73,7 @@ export class CardPane {
 
   /** Name, id and verdict of the current case: drawn at once, from the row if the rest is not here yet. */
   drawHead() {
-    const node = this.app.state.current;
+    const node = this.shownNode();
     const found = node ? this.app.state.cases.get(node) : null;
     this.element.dataset.node = node || "";
     this.element.dataset.complete = "no";
@@ -63,7 +83,7 @@ export class CardPane {
 
   /** Show the current case, as much of it as is here. */
   draw() {
-    const node = this.app.state.current;
+    const node = this.shownNode();
     const found = node ? this.app.state.cases.get(node) : null;
     this.drawHead();
     this.element.dataset.complete = found ? "yes" : "no";
@@ -74,7 +94,8 @@ export class CardPane {
     const same = this.body.dataset.shown === `${node}:${this.tab}`;
     if (same && document.activeElement === this.noteField) return; // a note is being written
     const scroll = this.body.scrollTop;
-    if (!node) fill(this.body, el("p", { class: "rf-quiet" }, "Choose a case in the queue, or search with / for any node."));
+    if (this.several) this.drawSelected();
+    else if (!node) fill(this.body, el("p", { class: "rf-quiet" }, "Choose a case in the queue, or search with / for any node."));
     else if (this.tab === "why") drawWhy(this.body, this.app, node);
     else if (this.tab === "activity") this.activity.draw(this.body, node);
     else if (!found) fill(this.body, skeleton());
@@ -86,7 +107,7 @@ export class CardPane {
 
   drawWho(node, row, found) {
     if (!node) {
-      fill(this.who, el("h2", {}, "No case"));
+      fill(this.who, el("h2", { "data-testid": "case-name" }, this.several ? `${plural(this.several, "node")} selected` : "No case"), this.wayBack());
       return;
     }
     const name = row ? row.name : node;
@@ -95,6 +116,7 @@ export class CardPane {
       el("div", { class: "rf-ids" }, el("code", { "data-testid": "case-id", title: "Node id" }, node),
         found ? el("span", {}, plural(found.card.degree, "neighbour")) : null, this.askPaths, this.watchButton(node), verdictChip(this.app.shownVerdict(node), this.app.colleague(node)),
         found?.card.assigned_to && !this.app.state.verdict(node) ? assignedMark(`assigned to ${found.card.assigned_to}`) : null),
+      this.wayBack(),
       found && !this.app.hidesVerdicts(node) ? disputeLine(found.card, this.app) : null,
       found && !this.app.hidesVerdicts(node) ? newsLine(found.card) : null);
   }
@@ -107,11 +129,11 @@ export class CardPane {
 
   /** Follow the verdict of the current case without drawing the rest again. */
   paint() {
-    const node = this.app.state.current;
+    const node = this.shownNode();
     const verdict = node ? this.app.shownVerdict(node) : null;
     for (const [name, button] of Object.entries(this.buttons)) {
       button.setAttribute("aria-pressed", String(verdict === name));
-      button.disabled = !node;
+      button.disabled = !node && !this.several;
     }
     this.reasons.draw();
     const chip = this.who.querySelector(".rf-chip");
@@ -121,7 +143,7 @@ export class CardPane {
   drawCard(node, card) {
     fill(
       this.body,
-      scorePart(card, this.app.state.provisional(card.row), this.app.state.basis, this.probability(card)),
+      this.score(card),
       historyPart(card),
       neighboursPart(card),
       this.note(node, card),
@@ -131,6 +153,14 @@ export class CardPane {
     );
   }
 
+  /** The figures of a run; those fetched before the newest run say so until its own are here. */
+  score(card) {
+    const { basis, cases } = this.app.state;
+    const { run } = cases.get(card.row.node_id);
+    if (run !== basis.run) return scorePart(card, null, basis, this.probability(card), run);
+    return scorePart(card, this.app.state.provisional(card.row), basis, this.probability(card));
+  }
+
   /** A node's probability and what it rests on, or what is missing for one by now: a card fetched ahead tells what was then. */
   probability(card) {
     if (card.probability_band) return `Probability: ${card.probability_band}. ${card.probability_reason}`;
@@ -138,7 +168,7 @@ export class CardPane {
   }
 
   paintProbability() {
-    const found = this.app.state.cases.get(this.app.state.current);
+    const found = this.app.state.cases.get(this.shownNode());
     const line = this.body.querySelector("[data-testid=probability]");
     if (found && line) fill(line, this.probability(found.card));
   }
@@ -178,6 +208,12 @@ export class CardPane {
   focusNote() {
     if (this.tab !== "card") this.choose("card");
     this.noteField?.focus();
+  }
+
+  drawSelected() {
+    const { state } = this.app;
+    const rows = [...state.marked].map((node) => this.app.knownRow(node) || { node_id: node, name: node });
+    fill(this.body, rowList(rows, this.app));
   }
 
   drawSimilar({ similar, similar_space: space }) {

@@ -6,11 +6,12 @@ import { count, placeOf, plural, when } from "./words.js";
 
 const BANDS = { high: "High", raised: "Raised", usual: "Usual", low: "Low" };
 
-/** The run's own figures; `place` is where verdicts since that run put the node, or null. */
-export function scorePart(card, place, basis, probability) {
+/** The run's own figures; `place` is where verdicts since that run put the node, or null; `old` is the run of figures that are not of the latest. */
+export function scorePart(card, place, basis, probability, old = null) {
   const { row } = card;
   if (!row.rank) return section("Score", el("p", { class: "rf-quiet" }, "No run yet: scores appear after the first ranking."));
-  return section(place ? `Score of run ${basis.run}` : "Score", secret(
+  const run = old ?? (place && basis.run);
+  return section(run ? `Score of run ${run}` : "Score", secret(
     el("div", { class: "rf-line" },
       el("span", { class: `rf-band rf-band-${card.band}` }, BANDS[card.band] || "–"),
       el("b", {}, `rank ${count(row.rank)}`),
@@ -20,6 +21,7 @@ export function scorePart(card, place, basis, probability) {
     el("p", { class: "rf-basis", "data-testid": "probability" }, probability),
     row.reason && el("p", { class: "rf-why-line" }, row.reason),
     place && provisionalLine(place, basis),
+    old !== null && el("p", { class: "rf-provisional-line", "data-testid": "older-run" }, `The queue is of run ${basis.run} by now; its figures of this node are on their way.`),
   ));
 }
 

@@ -21,7 +21,7 @@ export const HELP = [
     ["H", "hide scores, reasons and others’ verdicts on the case (blind mode)"],
   ]],
   ["Mouse", [
-    ["Click", "open a row; select a node in the picture; list the links of an edge"],
+    ["Click", "open a row; take a node of the picture in hand (Esc or B: back to the case); list the links of an edge"],
     ["Shift Click", "select a range of rows"],
     ["Ctrl Click", "add a row or node to the selection: a verdict then goes to all of it"],
     ["Double Click", "put a node in the centre"],
@@ -74,10 +74,10 @@ export class Keys {
 
   /** Leave what was opened last; whether there was something. */
   escape() {
-    const { dialogs, neighbourhood, queue } = this.app;
+    const { dialogs, neighbourhood, queue, state } = this.app;
     if (dialogs.open) dialogs.close();
     else if (neighbourhood.leave()) return true;
-    else if (queue.marked.size) queue.mark([]);
+    else if (state.marked.size) queue.mark([]);
     else return false;
     return true;
   }

@@ -154,14 +154,15 @@ export class NeighbourhoodPane {
   redraw() {
     this.followVerdicts();
     const { app, shown, shownExpanded: expanded } = this;
-    const [selected, pinned, traffic] = [[...app.queue.marked], this.pins.nodes, this.bar.traffic()];
+    const [selected, pinned, traffic] = [[...app.state.marked], this.pins.nodes, this.bar.traffic()];
     this.graph.show(shown, { blind: app.blind, selected, expanded, why: this.why(), traffic, pinned });
   }
 
   /** What raises and lowers the score of the case in the picture, while the why tab tells it. */
   why() {
     const { state, card, blind } = this.app;
-    const found = card.tab === "why" && !blind && this.shown.centre === state.current && state.extras.get(`why:${state.current}`);
+    const told = this.shown.centre === state.current && state.inHand === state.current;
+    const found = card.tab === "why" && !blind && told && state.extras.get(`why:${state.current}`);
     return found && !found.error ? whyInView(found) : null;
   }
 
@@ -188,8 +189,8 @@ export class NeighbourhoodPane {
   stepEdge(by) {
     const traffic = this.shown && this.bar.traffic();
     if (!traffic) return;
-    const { marked } = this.app.queue;
-    const node = marked.size === 1 ? [...marked][0] : this.shown.centre;
+    const { marked, inHand } = this.app.state;
+    const node = marked.size === 1 ? inHand : this.shown.centre;
     const own = this.shown.edges.map((edge, at) => ({ edge, flow: traffic.flows[at] }))
       .filter(({ edge, flow }) => otherEnd(edge, node) !== undefined && linksOf(flow))
       .sort((a, b) => measure(b.flow, traffic.by) - measure(a.flow, traffic.by));
@@ -214,32 +215,32 @@ export class NeighbourhoodPane {
   // ---- pins ------------------------------------------------------------------------------------------
 
   togglePin() {
-    const { marked } = this.app.queue;
-    const nodes = marked.size ? [...marked] : [this.app.state.current].filter(Boolean);
+    const { marked, current } = this.app.state;
+    const nodes = marked.size ? [...marked] : [current].filter(Boolean);
     if (nodes.length) this.pins.toggle(nodes);
   }
 
   drawPins() {
-    const { current } = this.app.state;
-    this.pin.classList.toggle("rf-on", Boolean(current) && this.pins.has(current));
-    this.pins.draw((node) => this.nameIn(node));
+    const { inHand } = this.app.state;
+    this.pin.classList.toggle("rf-on", Boolean(inHand) && this.pins.has(inHand));
+    this.pins.draw((node) => this.app.nameOf(node));
   }
 
-  /** The name of a node of the picture. */
-  nameIn(node) {
-    const shown = this.shown?.nodes.find(({ id }) => id === node);
-    return shown?.case.name || this.app.nameOf(node);
+  /** What the picture knows of a node; undefined where it is not in it. */
+  facts(node) {
+    return this.shown?.nodes.find(({ id }) => id === node)?.case;
   }
 
   // ---- the way one came --------------------------------------------------------------------------------
 
   drawCrumbs() {
-    const { trail, current } = this.app.state;
+    const { trail, current, inHand } = this.app.state;
     const link = (node) => button("rf-link", () => this.app.open(node), { title: node }, this.app.nameOf(node));
+    const before = inHand === current ? trail.slice(-2) : [...trail.slice(-1), current];
     fill(
       this.crumbs,
-      trail.slice(-2).map((node) => [link(node), el("span", {}, "›")]),
-      el("b", { title: current || "" }, current ? this.app.nameOf(current) : ""),
+      before.map((node) => [link(node), el("span", {}, "›")]),
+      el("b", { title: inHand || "" }, inHand ? this.app.nameOf(inHand) : ""),
     );
   }
 

@@ -22,15 +22,15 @@ export class PathsDialog {
     this.result = el("div", { class: "rf-paths", "data-testid": "paths" });
     const title = `How is ${fullName(app.nameOf(this.from), this.from)} connected with …`;
     app.dialogs.show(title, [this.search.element, this.atHand(), this.result], { v: () => app.dialogs.close() }, () => this.refresh());
-    const selected = [...app.queue.marked].filter((node) => node !== this.from);
+    const selected = [...app.state.marked].filter((node) => node !== this.from);
     if (selected.length === 1) this.ask(selected[0]);
     else this.search.focus();
   }
 
   /** Nodes that one may mean: selected ones, pinned ones, those one came from. */
   atHand() {
-    const { state, queue, neighbourhood } = this.app;
-    const known = [...queue.marked, ...neighbourhood.pins.nodes, ...[...state.trail].reverse()];
+    const { state, neighbourhood } = this.app;
+    const known = [...state.marked, ...neighbourhood.pins.nodes, ...[...state.trail].reverse()];
     const nodes = [...new Set(known)].filter((node) => node !== this.from).slice(0, OFFERED);
     if (!nodes.length) return null;
     const offer = (node) => button("rf-link", () => this.ask(node), { title: node, "data-testid": `connect-${node}` }, this.app.nameOf(node));

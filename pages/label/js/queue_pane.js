@@ -61,7 +61,6 @@ export class QueuePane {
       this.list, this.selection,
     );
     this.items = new Map();
-    this.marked = new Set();
     this.last = null; // row of the last plain click: where a shift-click starts
   }
 
@@ -206,7 +205,7 @@ export class QueuePane {
   }
 
   showCurrent() {
-    const item = this.items.get(this.app.state.current);
+    const item = this.items.get(this.app.state.inHand);
     for (const old of this.list.querySelectorAll(":scope > .rf-current")) {
       old.classList.remove("rf-current");
       old.setAttribute("aria-selected", "false");
@@ -228,28 +227,28 @@ export class QueuePane {
   clicked(event, node) {
     if (event.shiftKey && this.last) {
       const [a, b] = [this.app.state.position(this.last), this.app.state.position(node)].sort((x, y) => x - y);
-      this.app.state.rows.slice(Math.max(0, a), b + 1).forEach((row) => this.marked.add(row.node_id));
+      this.app.state.rows.slice(Math.max(0, a), b + 1).forEach((row) => this.app.state.marked.add(row.node_id));
       window.getSelection()?.removeAllRanges();
     } else if (event.ctrlKey || event.metaKey) {
-      if (this.marked.has(node)) this.marked.delete(node);
-      else this.marked.add(node);
+      if (this.app.state.marked.has(node)) this.app.state.marked.delete(node);
+      else this.app.state.marked.add(node);
       this.last = node;
     } else {
       this.last = node;
-      this.marked.clear();
+      this.app.state.marked.clear();
       this.app.open(node);
     }
     this.app.showSelection();
   }
 
   mark(nodes) {
-    this.marked = new Set(nodes);
+    this.app.state.marked = new Set(nodes);
     this.app.showSelection();
   }
 
   showSelection() {
-    this.items.forEach((item, node) => item.made.classList.toggle("rf-marked", this.marked.has(node)));
-    const n = this.marked.size;
+    this.items.forEach((item, node) => item.made.classList.toggle("rf-marked", this.app.state.marked.has(node)));
+    const n = this.app.state.marked.size;
     this.selection.classList.toggle("rf-open", n > 0);
     if (!n) {
       fill(this.selection);
@@ -260,7 +259,7 @@ export class QueuePane {
       Object.entries(VERDICTS).map(([verdict, { key, word }]) =>
         button(`rf-button rf-${verdict}`, () => this.app.verdicts.decide(verdict), { title: `Mark all as ${word.toLowerCase()}: one step to undo` },
           verdictShape(verdict, 10), el("kbd", {}, key))),
-      this.app.may["assign cases"] && button("rf-link", () => showAssign(this.app, [...this.marked]), { "data-testid": "assign" }, "Assign…"),
+      this.app.may["assign cases"] && button("rf-link", () => showAssign(this.app, [...this.app.state.marked]), { "data-testid": "assign" }, "Assign…"),
       button("rf-link", () => this.mark([]), {}, "Clear"),
     );
   }

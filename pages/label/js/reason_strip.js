@@ -9,11 +9,11 @@ export class ReasonStrip {
     this.element = el("div", { class: "rf-reasons", "data-testid": "reasons" });
   }
 
-  /** The node whose verdict a reason goes to: the case in front if this analyst has judged it, else the one judged last. */
+  /** The node whose verdict a reason goes to: the one in hand if this analyst has judged it, else the one judged last. */
   target() {
     const { state, verdicts, analyst } = this.app;
     const judged = (node) => node && state.verdict(node) && (state.own.has(node) || state.cases.get(node)?.card.judged_by.includes(analyst));
-    return [state.current, verdicts.done.at(-1)?.nodes[0]].find(judged) || null;
+    return [state.inHand, verdicts.done.at(-1)?.nodes[0]].find(judged) || null;
   }
 
   /** The reason that a node's verdict has by now. */

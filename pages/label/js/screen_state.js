@@ -26,11 +26,17 @@ export class ScreenState {
     this.stale = new Set(); // cases to fetch again: shown until the fresh one is there
     this.taken = {}; // node of the queue -> another analyst who has it before them
     this.by = {}; // node of the queue -> who gave its verdict
-    this.current = null;
+    this.current = null; // the case
+    this.marked = new Set(); // the selection: a single node of it is in hand instead of the case
     this.asked = null; // row of the current case as it was opened: a new order leaves it a random check
     this.anchor = -1; // position in the queue from which "next" counts
     this.trail = []; // cases looked at before: B goes back
     this.run = null;
+  }
+
+  /** The one node that card, keys and highlight are about: the one selected, else the case. */
+  get inHand() {
+    return this.marked.size === 1 ? [...this.marked][0] : this.current;
   }
 
   verdict(node) {
@@ -149,7 +155,9 @@ export class ScreenState {
     return node || null;
   }
 
+  /** Come to a case; that ends the selection. */
   stand(node) {
+    this.marked.clear();
     if (node !== this.current) this.asked = this.row(node);
     this.current = node;
     const at = this.position(node);
@@ -189,7 +197,8 @@ export class ScreenState {
 
   /** Whether the verdict on a case in question, the one in front or one that waits for a second opinion, is only others'. */
   judgedByOthersOnly(node, analyst) {
-    if ((node !== this.current && this.which !== OTHERS) || this.own.has(node)) return false;
+    const inFront = node === this.current || node === this.inHand;
+    if ((!inFront && this.which !== OTHERS) || this.own.has(node)) return false;
     return !this.cases.get(node)?.card.judged_by.includes(analyst);
   }
 
@@ -212,22 +221,22 @@ export class ScreenState {
     return new Set([...this.labels.keys(), ...this.given.keys()].filter((node) => this.verdict(node))).size;
   }
 
-  /** Nodes to ask for now, of the current case and those to come: missing ones first, then stale ones. */
+  /** Nodes to ask for now, of the one in hand, the case and those to come: missing ones first, then stale ones. */
   toFetch() {
-    const ahead = [...(this.current ? [this.current] : []), ...this.coming(AHEAD)];
+    const ahead = [...new Set([this.inHand, this.current, ...this.coming(AHEAD)])].filter(Boolean);
     const missing = ahead.filter((node) => !this.cases.has(node));
-    if (this.current && missing[0] === this.current) return [this.current];
+    if (this.inHand && missing[0] === this.inHand) return [this.inHand];
     const old = ahead.filter((node) => this.cases.has(node) && this.stale.has(node));
     return [...missing, ...old].slice(0, PER_MESSAGE);
   }
 
   keep(node, found) {
     this.cases.delete(node);
-    this.cases.set(node, found);
+    this.cases.set(node, { ...found, run: this.basis.run }); // the run that its figures are of
     this.stale.delete(node);
     for (const key of this.cases.keys()) {
       if (this.cases.size <= 60) break;
-      if (key !== this.current) this.cases.delete(key);
+      if (key !== this.current && key !== this.inHand) this.cases.delete(key);
     }
   }
 }

@@ -15,7 +15,7 @@ export class Verdicts {
   /** Give a verdict: to these nodes, to the selection, or to the current case, which then gives way to the next. */
   decide(verdict, nodes = null, source = SELECTION, counts = {}, sure = false) {
     const { state, app } = this;
-    const selected = [...app.queue.marked];
+    const selected = [...state.marked];
     const chosen = nodes || (selected.length ? selected : [state.current]);
     if (!chosen[0] || !app.allowed("label")) return;
     const colleague = chosen.length === 1 && !app.blind && !sure && state.contradicted(chosen[0], verdict, app.analyst);
@@ -29,7 +29,7 @@ export class Verdicts {
     this.done.push(step);
     this.undone = [];
     step.seq = this.give(chosen, verdict, source, counts);
-    if (!nodes) app.queue.marked.clear();
+    if (!nodes) state.marked.clear();
     if (chosen.includes(state.current)) app.next();
     app.showSelection();
     if (chosen.length > 1 && before.some((had) => had !== verdict)) app.dialogs.toast(groupWords(verdict, before), "info", "step");

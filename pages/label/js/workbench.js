@@ -48,6 +48,8 @@ export class Workbench {
     const panes = el("main", { class: "rf-panes" }, this.queue.element, this.neighbourhood.element, this.card.element);
     append(this.root, [this.statusBar.element, panes, this.dialogs.element, this.dialogs.toasts]);
     this.root.addEventListener("change", (event) => event.target.tagName === "SELECT" && event.target.blur());
+    // After a click the button keeps no focus: Space would press it again, for the next case.
+    this.root.addEventListener("click", (event) => event.detail && event.target.closest("button")?.blur());
     parent.append(this.root);
     this.keys = new Keys(this);
     this.onGoto = (event) => this.open(event.detail.node);
@@ -119,7 +121,7 @@ export class Workbench {
       else if (key.startsWith("case:")) this.state.keep(key.slice(5), value);
       else if (key.startsWith("view:")) this.state.views.set(key, value);
       else this.state.extras.set(key, value);
-      current ||= key.includes(`:${this.state.current}`);
+      current ||= [this.state.current, this.state.inHand].some((node) => key.includes(`:${node}`));
     }
     if (current) this.drawSoon();
     if (current && this.blind) this.queue.paint(this.state.current);
@@ -155,7 +157,8 @@ export class Workbench {
 
   /** A case that came to the front by its turn, and that a colleague turns out to have, gives way to the next. */
   giveWay() {
-    const { current, taken } = this.state;
+    const { current, taken, marked } = this.state;
+    if (marked.size) return; // the analyst is at work with it
     if (current && current === this.cameTo && taken[current] && !this.state.verdict(current) && this.state.coming(1).length) this.next();
   }
 
@@ -238,8 +241,10 @@ export class Workbench {
     this.moved();
   }
 
+  /** From the selection to the case, from there to the one before. */
   back() {
-    if (this.state.back()) this.moved();
+    if (this.state.marked.size) this.queue.mark([]);
+    else if (this.state.back()) this.moved();
   }
 
   /** The current case changed: show it from what is here, and fetch what will come. */
@@ -248,6 +253,12 @@ export class Workbench {
     const row = node && this.knownRow(node);
     if (row) this.strangers.set(node, row); // a new order may drop it, and the trail still names it
     remembered.set("sessionStorage", `case:${this.project.id}`, node);
+    this.queue.showSelection();
+    this.follow();
+  }
+
+  /** Another node is in hand: every pane shows it. */
+  follow() {
     this.queue.showCurrent();
     if (this.blind) this.queue.paintAll(); // what is hidden depends on the case in front
     this.card.drawHead();
@@ -258,7 +269,7 @@ export class Workbench {
 
   /** Say where the analyst stands: the map below listens. */
   announce() {
-    const detail = { node: this.state.current, blind: this.blind, run: this.state.run || "", labels: this.state.version };
+    const detail = { node: this.state.inHand, blind: this.blind, run: this.state.run || "", labels: this.state.version };
     Object.assign(this.root.dataset, { ...detail, case: detail.node || "", blind: detail.blind ? "yes" : "no" });
     window.dispatchEvent(new CustomEvent("ringfence:case", { detail }));
   }
@@ -288,24 +299,23 @@ export class Workbench {
   /** The picture's selection is the selection; the case alone is none, as it is what verdicts go to anyway. */
   selectInView(nodes) {
     const own = nodes.length === 1 && nodes[0] === this.state.current;
-    this.queue.marked = new Set(own ? [] : nodes);
-    this.queue.showSelection();
+    this.queue.mark(own ? [] : nodes);
   }
 
   toggleMark(node) {
-    if (this.queue.marked.has(node)) this.queue.marked.delete(node);
-    else this.queue.marked.add(node);
+    if (!this.state.marked.delete(node)) this.state.marked.add(node);
     this.showSelection();
   }
 
   showSelection() {
     this.queue.showSelection();
     this.neighbourhood.repaint();
+    this.follow();
   }
 
   labelGroup() {
-    if (this.queue.marked.size > 1) this.dialogs.toast("The selection is the group: press A, N or U.");
-    else if (this.state.current) this.dialogs.group(this.state.current);
+    if (this.state.marked.size > 1) this.dialogs.toast("The selection is the group: press A, N or U.");
+    else if (this.state.inHand) this.dialogs.group(this.state.inHand);
   }
 
   order(strategy, where) {
@@ -407,7 +417,7 @@ export class Workbench {
 
   /** A row for a node from wherever one is known. */
   knownRow(node) {
-    return this.state.row(node) || this.state.cases.get(node)?.card.row || this.strangers.get(node) || null;
+    return this.state.row(node) || this.state.cases.get(node)?.card.row || this.strangers.get(node) || this.neighbourhood.facts(node) || null;
   }
 
   destroy() {
